@@ -78,11 +78,18 @@ function readTypes() {
   };
 }
 
+/** The attribute of a property: `@property` in `src/ui/property.ts` has the same rule. */
+const kebabOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
 const types = {
   name: 'types',
   packageLinkPhase({ customElementsManifest }) {
     const { events, words } = readTypes();
     const declarations = customElementsManifest.modules.flatMap((module) => module.declarations ?? []);
+    for (const { attributes = [], members = [] } of declarations) {
+      for (const attribute of attributes) attribute.name = kebabOf(attribute.fieldName);
+      for (const member of members) if (member.attribute) member.attribute = kebabOf(member.name);
+    }
     for (const declaration of declarations.filter(({ name }) => words[name])) {
       for (const attribute of declaration.attributes)
         attribute.type = { text: words[declaration.name].get(attribute.fieldName) };

@@ -1,6 +1,7 @@
 // Reads tokens.
 
 import type { AuthOptions } from '../core/auth-options.ts';
+import { readTimeMs } from '../core/read-time.ts';
 import { record } from './post.ts';
 
 /** A token of the user. Secret: never log or store a token. */
@@ -10,36 +11,16 @@ export interface Bearer {
   readonly lifetimeMs: number;
   /** True if the token came without a credible expiry. `lifetimeMs` is then a guess: it sets the time of the renewal only. */
   readonly isAssumed: boolean;
-  /** User of the token: the value of the field that `sameUserField` names. */
+  /** User of the token: the value of the field that `sameUserField` or `ownerField` names. */
   readonly user?: string;
 }
 
-const SECONDS_BELOW = 1e11;
 const SHORTEST_BELIEVED_MS = 5_000;
 const LONGEST_LIFETIME_MS = 30 * 24 * 3_600_000;
-/** Latest time that a `Date` can hold. */
-const LATEST_MS = 8.64e15;
 
 /** Returns the number in a field. Returns `NaN` for other values, such as `true` and `{"toString": 1}`. */
 export const readNumber = (value: unknown): number =>
   typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
-
-/**
- * Returns the epoch milliseconds of an `expires_at`: a date (ISO 8601), epoch seconds or epoch milliseconds. Returns `undefined` if
- * the value is unreadable or too large.
- */
-export function readExpiry(value: unknown): number | undefined {
-  if (typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value))) {
-    const number = Number(value);
-    const atMs = number < SECONDS_BELOW ? number * 1000 : number;
-    return atMs > 0 && atMs <= LATEST_MS ? atMs : undefined;
-  }
-  if (typeof value !== 'string') return undefined;
-  const text = value.trim();
-  const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(text);
-  const parsed = Date.parse(hasZone ? text : `${text.includes('T') ? text : text.replace(' ', 'T')}Z`);
-  return Number.isNaN(parsed) ? undefined : parsed;
-}
 
 /**
  * Reads a token from the page (a string or an object) or from the service (an object). Returns `undefined` if there is no token, or
@@ -48,12 +29,15 @@ export function readExpiry(value: unknown): number | undefined {
 export function readBearer(
   input: unknown,
   assumedLifetimeMs: number,
-  { sameUserField = 'id' }: Pick<AuthOptions, 'sameUserField'> = {},
+  {
+    sameUserField = 'id',
+    ownerField = sameUserField,
+  }: Pick<AuthOptions, 'ownerField' | 'sameUserField'> = {},
 ): Bearer | undefined {
   const body = typeof input === 'object' ? record(input) : { token: input };
   const value = body.token ?? body.access_token ?? body.accessToken;
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(value)) return undefined;
-  const at = readExpiry(body.expires_at ?? body.expiresAt);
+  const at = readTimeMs(body.expires_at ?? body.expiresAt);
   const expiresInMs =
     at === undefined ? readNumber(body.expires_in ?? body.expiresIn) * 1000 : at - Date.now();
   // A new token that seems to have expired shows that the device's clock is wrong.
@@ -61,7 +45,7 @@ export function readBearer(
     Number.isFinite(expiresInMs) && expiresInMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs)
   );
   const lifetimeMs = isAssumed ? assumedLifetimeMs : Math.min(expiresInMs, LONGEST_LIFETIME_MS);
-  const user = body[sameUserField];
+  const user = body[ownerField];
   const isNamed = typeof user === 'string' || typeof user === 'number';
   return { value, lifetimeMs, isAssumed, ...(isNamed && { user: `${user}` }) };
 }

@@ -2,7 +2,17 @@
 // transitions contain no user input and no challenge token.
 
 import type { AuthState } from '../core/types.ts';
-import { cool, enter, fail, failure, failWith, inert, silentOr, takeCode } from './machine.ts';
+import {
+  cool,
+  enter,
+  fail,
+  failure,
+  failWith,
+  framesAfterSignIn,
+  inert,
+  silentOr,
+  takeCode,
+} from './machine.ts';
 import type { AuthModel, Challenge, Hints, Method, Move, Row, Rows, StateRows } from './machine-types.ts';
 
 const withHints = ({ challenge }: AuthModel, hints: Hints): Challenge => ({
@@ -18,7 +28,7 @@ const begin = (model: AuthModel, challenge: Challenge, method: Method): Move =>
 
 /** Handles a session that the service has just created. If a token is needed, silent sign-in requests a code for the token. */
 const established: Row<'established'> = (model) => {
-  const made = { challenge: undefined, sessionMade: true };
+  const made = { challenge: undefined, frames: framesAfterSignIn(model) };
   if (model.isSessionEnough) return enter(model, 'signed-in', made);
   return silentOr(model, failure('sign-in-required'), made);
 };

@@ -1,4 +1,5 @@
-// Runs the effects of the sign-in table, but not those of the form (`form.ts`). Sends each outcome to the table as an event.
+// Runs the effects of the sign-in table, but not those of the form (`form.ts`). Sends each outcome to the table as an event. Loads
+// `authorize.ts` for authorization requests.
 
 import type { TokenInput } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
@@ -6,13 +7,13 @@ import { UploaderError } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
 import { abortable, online, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
+import type { Authorize, NextRequest } from './authorize.ts';
 import { type Bearer, readBearer } from './bearer.ts';
 import type { AuthEvent, Effect, Failure, FlowEvent, Reason, Send } from './machine-types.ts';
 import type { Transaction } from './pkce.ts';
 import { type Post, toFailure } from './post.ts';
 import { readRedirectUri, takeReturn } from './redirect.ts';
-import type { RoundContext } from './round-effects.ts';
-import { type AuthTimes, coolMs } from './times.ts';
+import { type AuthTimes, coolMs, DEADLINES } from './times.ts';
 
 export interface FlowContext {
   readonly settings: Settings;
@@ -22,30 +23,22 @@ export interface FlowContext {
   readonly owner: string;
   /** Returns the token that a listener of `auth-required` provided; `undefined` if no listener responded. */
   readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
-  /** Returns false if the token's user is not the user of the previous token. */
-  readonly fits: (bearer: Bearer) => boolean;
+  /** Returns false if the token belongs to another user. `isFromPage`: the page has supplied it. */
+  readonly fits: (bearer: Bearer, isFromPage: boolean) => boolean;
   /** Returns the number of failures in a row. */
   readonly coolings: () => number;
 }
 
-/** Names of the deadlines of states. `round-effects.ts` has those of authorization requests. */
-const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
-  'asking-host': 'hostMs',
-  login: 'requestMs',
-  start: 'requestMs',
-  verify: 'requestMs',
-  choose: 'challengeMs',
-  answer: 'challengeMs',
-  wait: 'challengeMs',
-};
+/** States with an authorization request: `authorize.ts` runs their deadlines. */
+const REQUESTS: readonly AuthState[] = ['silent', 'popup', 'redirecting', 'exchange'];
 
 /** Time after which silent sign-in is tried although the browser says that it is offline. */
 const OFFLINE_MS = 20_000;
 
 /** Opens an empty window; returns `null` if the browser blocks the window. Must run synchronously in the click handler. */
 function openWindow(): Window | null {
-  const left = Math.round(screenX + (outerWidth - 480) / 2);
-  const top = Math.round(screenY + (outerHeight - 680) / 3);
+  const left = screenX + (outerWidth - 480) / 2;
+  const top = screenY + (outerHeight - 680) / 3;
   return window.open('about:blank', '_blank', `popup,width=480,height=680,left=${left},top=${top}`);
 }
 
@@ -54,30 +47,22 @@ export type Flows = ReturnType<typeof createFlows>;
 export function createFlows(context: FlowContext) {
   const { settings, times, askPage, fits, coolings } = context;
   let uri: string | undefined;
-  const round: RoundContext = {
-    ...context,
-    /**
-     * Returns the redirect URI. Reads the URI only once, so that all authorization requests use the same value. Throws
-     * `bad-config`.
-     */
-    redirectUri: () => {
-      uri ??= readRedirectUri(settings);
-      return uri;
-    },
-    pauseMs: (retryAfterMs) => coolMs(retryAfterMs, coolings(), times),
-    arrived,
-    read: (input) => readBearer(input, times.assumedLifetimeMs, settings.authOptions),
-    proof: '',
-    idp: undefined,
-    popup: undefined,
-    grant: undefined,
-    lock: undefined,
-    locked: undefined,
+  const redirectUri = (): string => {
+    uri ??= readRedirectUri(settings);
+    return uri;
   };
-  const { redirectUri, read } = round;
+  const read = (input: unknown): Bearer | undefined =>
+    readBearer(input, times.assumedLifetimeMs, settings.authOptions);
+  const next: NextRequest = { demand: '', idpId: undefined, popup: undefined };
+  let authorize: Authorize | undefined;
 
-  const loadRounds = (): Promise<typeof import('./round-effects.ts')> =>
-    abortable(import('./round-effects.ts'), AbortSignal.timeout(times.requestMs));
+  async function load(): Promise<Authorize> {
+    const late = import('./authorize.ts');
+    const { createAuthorize } = await abortable(late, AbortSignal.timeout(times.requestMs));
+    const pauseMs = (retryAfterMs?: number): number => coolMs(retryAfterMs, coolings(), times);
+    authorize ??= createAuthorize({ ...context, next, redirectUri, pauseMs, read, arrived });
+    return authorize;
+  }
 
   /** Returns the reason why this page cannot make authorization requests; `undefined` if there is no such reason. */
   function check(): Failure | undefined {
@@ -97,8 +82,8 @@ export function createFlows(context: FlowContext) {
   function arrived(type: 'host-token' | 'token', bearer: Bearer | undefined): FlowEvent {
     if (!bearer)
       throw new UploaderError('token-malformed', 'Expected a token string or an object with a token');
-    if (fits(bearer)) return { type, bearer };
-    round.proof = 'login';
+    if (fits(bearer, type === 'host-token')) return { type, bearer };
+    next.demand = 'login';
     return { type: 'other-user' };
   }
 
@@ -114,22 +99,20 @@ export function createFlows(context: FlowContext) {
     return arrived('host-token', read(input));
   }
 
-  async function runRound(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
-    const { popup } = round;
+  async function runLate(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
+    const { popup } = next;
     try {
-      const { runRound } = await abortable(loadRounds(), signal);
-      await runRound(effect, round, signal, send);
+      await (await abortable(load(), signal)).run(effect, signal, send);
     } finally {
-      if (effect.type === 'run-popup' && round.popup === popup) popup?.close();
+      if (effect.type === 'run-popup' && next.popup === popup) popup?.close();
     }
   }
 
   async function runEffect(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
     switch (effect.type) {
       case 'deadline': {
-        const name = DEADLINES[effect.of];
-        if (!name) return runRound(effect, signal, send);
-        await sleep(times[name], signal);
+        if (REQUESTS.includes(effect.of)) return runLate(effect, signal, send);
+        await sleep(times[DEADLINES[effect.of] ?? 'requestMs'], signal);
         return send({ type: 'deadline' });
       }
       case 'cool':
@@ -143,53 +126,50 @@ export function createFlows(context: FlowContext) {
       case 'redirect':
       case 'redeem':
       case 'redeem-again':
-        return runRound(effect, signal, send);
+        return runLate(effect, signal, send);
     }
   }
 
   return {
     check,
     /** Loads the code for requests early: a page may stay open until a new release has replaced its files. */
-    preload: () => void loadRounds().catch(() => undefined),
+    preload: () => void load().catch(() => undefined),
     /** Creates an interactive authorization request. */
-    begin: async (): Promise<Transaction> => (await loadRounds()).begin(round),
+    begin: async (): Promise<Transaction> => (await load()).begin(),
     /**
      * Opens the window for the next `run-popup`. Returns false if the browser blocks the window. Call this method synchronously in
      * the click handler.
      */
     openPopup(idpId?: string): boolean {
-      round.idp = idpId;
+      next.idpId = idpId;
       const opened = openWindow();
       if (!opened) return false;
-      round.popup?.close();
-      round.popup = opened;
+      next.popup?.close();
+      next.popup = opened;
       return true;
     },
     /** Brings the sign-in window to the front. Returns false if no window is open. */
     focusPopup(): boolean {
-      if (!round.popup || round.popup.closed) return false;
-      round.popup.focus();
+      if (!next.popup || next.popup.closed) return false;
+      next.popup.focus();
       return true;
     },
     /** Forgets the sign-in window without closing it. */
     leavePopup(): void {
-      round.popup = undefined;
+      next.popup = undefined;
     },
     /** Forgets the code that may be sent once more. */
-    forget(): void {
-      round.grant = undefined;
-    },
+    forget: () => authorize?.forget(),
     /** Adds the demands of this `WWW-Authenticate` header to the next authorization request. */
     demand(header: string): void {
-      round.proof = header;
+      next.demand = header;
     },
     /** Takes the authorization response that the callback page has stored for this session; `undefined` if there is none. */
     async takeReturn(): Promise<AuthEvent | undefined> {
       const returned = takeReturn(context.owner);
       if (!returned) return undefined;
       try {
-        const { readReturn } = await loadRounds();
-        return { type: 'returned', grant: readReturn(returned, round) };
+        return { type: 'returned', grant: (await load()).readReturn(returned) };
       } catch (error) {
         return { type: 'unable', error: toFailure(error, 'authorize-failed') };
       }
@@ -208,9 +188,6 @@ export function createFlows(context: FlowContext) {
       });
     },
     /** Releases the lock that all tabs share. Call this method when no silent request and no exchange is running. */
-    unlock(): void {
-      round.lock?.abort();
-      round.lock = round.locked = undefined;
-    },
+    unlock: () => authorize?.unlock(),
   };
 }

@@ -1,6 +1,7 @@
 // Sends credentials and challenge answers from the form, and turns the service's responses into events. Drops secrets as soon as
 // they are sent. Loaded only with the form.
 
+import { shownText } from '../core/names.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { challengeRows } from './challenge-rows.ts';
 import type {
@@ -45,7 +46,7 @@ export interface LoginForm {
   onEnter(model: AuthModel): void;
 }
 
-const STEPS = new Set(['login', 'start', 'answer', 'poll']);
+const STEPS: readonly string[] = ['login', 'start', 'answer', 'poll'];
 
 export function createLoginForm({ settings, post, begin, model, signal, dispatch }: FormHost): LoginForm {
   const { authOptions } = settings;
@@ -88,7 +89,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
     token = newest;
     const { message } = record(body);
     if (authOptions.showServerMessages === true && typeof message === 'string')
-      nextSaid = message.slice(0, 300);
+      nextSaid = shownText(message).slice(0, 300);
     return code && verifier ? { type: 'code', grant: { code, verifier, via: 'form' } } : event;
   }
 
@@ -106,7 +107,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
 
   async function run(effect: Effect, signal: AbortSignal): Promise<FlowEvent | undefined> {
     if (effect.type === 'poll') await waitToPoll(effect.isSlower, signal);
-    return STEPS.has(effect.type) ? ask(effect.type as Step, signal) : undefined;
+    return STEPS.includes(effect.type) ? ask(effect.type as Step, signal) : undefined;
   }
 
   return {
@@ -143,7 +144,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
       const { generation } = model();
       const asked = signal();
       try {
-        const credential = await askPasskey(challenge()?.publicKey ?? {}, settings.baseUrl, asked);
+        const credential = await askPasskey(challenge()?.publicKey ?? {}, settings, asked);
         if (asked.aborted) return;
         entered = { credential };
         dispatch({ type: 'submit' });

@@ -18,8 +18,6 @@ export interface Grant {
   readonly code: string;
   readonly verifier: string;
   readonly via: 'silent' | 'popup' | 'redirect' | 'form';
-  /** True if a hidden frame can probably use the service's session from this sign-in. */
-  readonly isSeen?: boolean;
 }
 
 /** A method for answering a challenge. */
@@ -70,13 +68,12 @@ export interface AuthModel {
   /** Source of the current token and of the next token: the page (`host`) or the service. */
   readonly source: 'host' | 'service';
   readonly reason: Reason;
-  /** True if the browser and the settings allow sign-in in a hidden frame. */
-  readonly mayTryFrames: boolean;
-  /** True if silent sign-in may work. False after a hidden frame could not use the session, until the next sign-in. */
-  readonly canSilent: boolean;
-  readonly silentWorked: boolean;
-  /** True if the service has just created a session. A hidden frame should be able to use this session. */
-  readonly sessionMade: boolean;
+  /**
+   * Whether sign-in in a hidden frame may work. `off`: the browser or the settings forbid it. `expected`: the user has signed in,
+   * so that a frame must find the service's session. `blind`: a frame did not find that session, because the browser keeps the
+   * cookies of frames separate.
+   */
+  readonly frames: 'off' | 'allowed' | 'expected' | 'blind';
   /** True on the service's own page, where sign-in ends with a session instead of a token. */
   readonly isSessionEnough: boolean;
   /**
@@ -158,7 +155,7 @@ export type Effect = Readonly<
   /** Waits for `ms`, and until the browser is online. */
   | { type: 'cool'; ms: number }
   /** Delays the next renewal by `ms`. By default, the delay doubles with each failure. */
-  | { type: 'hold'; ms?: number }
+  | { type: 'hold'; ms: number | undefined }
   /** Forgets the token, but remembers the user. */
   | { type: 'drop' }
   | { type: 'login' | 'start' | 'answer' }

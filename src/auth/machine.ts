@@ -6,22 +6,19 @@ import type { AuthState } from '../core/types.ts';
 import type { AuthEvent, AuthModel, Effect, Failure, Move, Row, Rows, StateRows } from './machine-types.ts';
 
 /** States without a deadline. */
-const RESTS: ReadonlySet<AuthState> = new Set<AuthState>(['signed-out', 'prompt', 'signed-in', 'cooling']);
+const RESTS: readonly AuthState[] = ['signed-out', 'prompt', 'signed-in', 'cooling'];
 
 export function createModel(
-  known: Pick<AuthModel, 'canSilent' | 'limits' | 'isSessionEnough' | 'signedOut'>,
+  known: Pick<AuthModel, 'frames' | 'limits' | 'isSessionEnough' | 'signedOut'>,
 ): AuthModel {
   return {
     ...known,
-    mayTryFrames: known.canSilent,
     state: 'signed-out',
     generation: 0,
     isAlive: false,
     isOffline: false,
     source: 'service',
     reason: 'first',
-    silentWorked: false,
-    sessionMade: false,
     coolings: 0,
     cooledMs: 0,
   };
@@ -39,7 +36,7 @@ export function enter(
   ...effects: Effect[]
 ): Move {
   const fresh = { error: undefined, renewing: undefined, ...patch };
-  const timed: Effect[] = RESTS.has(state) ? [] : [{ type: 'deadline', of: state }];
+  const timed: Effect[] = RESTS.includes(state) ? [] : [{ type: 'deadline', of: state }];
   return {
     model: { ...model, ...fresh, state, generation: model.generation + 1 },
     effects: [...timed, ...effects],
@@ -58,9 +55,18 @@ export const failWith =
     prompt(model, failure(code));
 export const fail: Row<'failed' | 'refused' | 'unable'> = (model, { error }) => prompt(model, error);
 
+/** True if silent sign-in may work. */
+export const canSilent = ({ frames }: Pick<AuthModel, 'frames'>): boolean =>
+  frames === 'allowed' || frames === 'expected';
+
+/** Value of `frames` after the user has signed in on the service's page or in the form. */
+export const framesAfterSignIn = ({ frames }: AuthModel): AuthModel['frames'] =>
+  frames === 'off' ? 'off' : 'expected';
+
 /** Starts silent sign-in if it may work, after a delay if the browser is offline. Otherwise asks the user to sign in. */
 export function silentOr(model: AuthModel, error: Failure | undefined, patch: Partial<AuthModel> = {}): Move {
-  if (!model.canSilent) return prompt(model, error, { ...patch, sessionMade: false });
+  const { frames = model.frames } = patch;
+  if (!canSilent({ frames })) return prompt(model, error, patch);
   if (!model.isOffline) return enter(model, 'silent', patch, { type: 'try-silent' });
   const waiting = { ...patch, error: failure('offline'), cooledFrom: 'silent' as const };
   return enter(model, 'cooling', waiting, { type: 'cool', ms: 0 });
@@ -99,7 +105,7 @@ const resume: Row<'elapsed'> = (model) => {
  * backoff.
  */
 const burnt: Row<'burnt'> = (model, { error, waitMs }) => {
-  if (model.coolings === 0 || error.code === 'offline' || !model.canSilent)
+  if (model.coolings === 0 || error.code === 'offline' || !canSilent(model))
     return silentOr(model, error, { coolings: 1 });
   // After a second malformed token in a row, another request will not help.
   return error.code === 'token-malformed' ? prompt(model, error) : pause(model, error, waitMs);
@@ -108,7 +114,7 @@ const burnt: Row<'burnt'> = (model, { error, waitMs }) => {
 const RESET = { coolings: 0, cooledMs: 0, signedOut: 'no' } as const;
 
 const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
-  const fresh = { ...RESET, challenge: undefined, sessionMade: false };
+  const fresh = { ...RESET, challenge: undefined };
   if (isBlocked) return prompt(model, failure('popup-blocked'), fresh);
   if (via === 'host') return enter(model, 'asking-host', fresh, { type: 'ask-host', reason: model.reason });
   if (via === 'popup') return enter(model, 'popup', fresh, { type: 'run-popup' });
@@ -119,18 +125,14 @@ const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
 const logIn: Row<'submit-login'> = (model) => enter(model, 'login', RESET, { type: 'login' });
 
 export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
-  const { via } = grant;
-  const isSeen = via === 'silent' || via === 'form' || grant.isSeen === true;
-  const canSilent = model.mayTryFrames && (isSeen || model.silentWorked);
-  const learnt = { canSilent, silentWorked: model.silentWorked || via === 'silent', challenge: undefined };
-  return enter(model, 'exchange', learnt, { type: 'redeem', grant });
+  const frames = grant.via === 'silent' ? 'allowed' : framesAfterSignIn(model);
+  return enter(model, 'exchange', { frames, challenge: undefined }, { type: 'redeem', grant });
 };
 
 const keep: Row<'token' | 'host-token'> = (model, { type, bearer }) => {
   const source = type === 'token' ? 'service' : 'host';
   const known = { ...RESET, source, reason: 'expired' } as const;
-  // With a token from the service, the service has a session. If a hidden frame cannot use this session, its cookies are separate.
-  return enter(model, 'signed-in', { ...known, sessionMade: source === 'service' }, { type: 'keep', bearer });
+  return enter(model, 'signed-in', known, { type: 'keep', bearer });
 };
 
 const needToken: Row<'need-token'> = (model, { isHosted }) => {
@@ -142,13 +144,13 @@ const needToken: Row<'need-token'> = (model, { isHosted }) => {
 
 /**
  * Asks the user to sign in after silent sign-in failed. A missing session is not an error. But if the session must exist, the
- * browser keeps the cookies of frames separate, and silent sign-in is not tried again.
+ * browser keeps the cookies of frames separate, and silent sign-in is not tried again until the next sign-in.
  */
 function silentFailed(model: AuthModel, error: Failure): Move {
   const hasNoSession = error.code === 'sign-in-required';
   if (model.isOffline && !hasNoSession) return silentOr(model, error);
-  const canSilent = !(hasNoSession && model.sessionMade && !model.silentWorked);
-  return prompt(model, hasNoSession && canSilent ? undefined : error, { canSilent, sessionMade: false });
+  if (!hasNoSession) return prompt(model, error);
+  return model.frames === 'expected' ? prompt(model, error, { frames: 'blind' }) : prompt(model);
 }
 
 /** Keeps a renewal in the background: the state stays `signed-in`. A failure is shown only if the old token is no longer usable. */
@@ -159,8 +161,7 @@ function inBackground({ isAlive }: AuthModel, { model, effects }: Move): Move {
   if (state === 'asking-host' || state === 'silent' || state === 'exchange')
     return { model: { ...model, state: 'signed-in', renewing: state }, effects };
   if (isAlive) {
-    const hold: Effect = { type: 'hold', ...(ms !== undefined && { ms }) };
-    return { model: { ...model, state: 'signed-in', error: undefined }, effects: [hold] };
+    return { model: { ...model, state: 'signed-in', error: undefined }, effects: [{ type: 'hold', ms }] };
   }
   return { model: { ...model, error: code === 'sign-in-required' ? undefined : error }, effects };
 }
@@ -169,12 +170,12 @@ const renew: Row<'renew-due'> = (before, { reason, isSpent }) => {
   const model = { ...before, reason };
   if (!isSpent && model.source === 'host')
     return inBackground(model, enter(model, 'asking-host', {}, { type: 'ask-host', reason }));
-  if (!isSpent && model.canSilent) return inBackground(model, silentOr(model, undefined));
+  if (!isSpent && canSilent(model)) return inBackground(model, silentOr(model, undefined));
   return model.isAlive ? inert(before) : prompt(model);
 };
 
 function promptWithout(type: 'drop' | 'forget', model: AuthModel, code: ErrorCode): Move {
-  const move = prompt(model, failure(code), { sessionMade: false });
+  const move = prompt(model, failure(code));
   return { ...move, effects: [{ type }, ...move.effects] };
 }
 

@@ -2,10 +2,12 @@
 // cannot.
 
 import { toBase64Url } from '../core/base64-url.ts';
+import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { record } from './post.ts';
 
 type Json = Readonly<Record<string, unknown>>;
+type Service = Pick<Settings, 'baseUrl' | 'authOptions'>;
 
 const type = 'public-key';
 
@@ -16,14 +18,14 @@ const toBytes = (text: unknown): Uint8Array<ArrayBuffer> => {
 const toText = (bytes: ArrayBuffer): string => toBase64Url(new Uint8Array(bytes));
 
 /**
- * Converts the request. Throws if `rpId` is neither the service's host nor a parent domain of this host: a service must not request
- * passkeys of the embedding page.
+ * Converts the request. Throws if `rpId` is not the one that the page allows: a service must not request passkeys of the embedding
+ * page, nor of a domain that both share.
  */
-function readOptions(json: Json, baseUrl: string): PublicKeyCredentialRequestOptions {
+function readOptions(json: Json, { baseUrl, authOptions }: Service): PublicKeyCredentialRequestOptions {
   const given = record(json.publicKey ?? json);
-  const { hostname } = new URL(baseUrl);
-  const rpId = String(given.rpId ?? hostname);
-  if (!`.${hostname}`.endsWith(`.${rpId}`)) throw new Error('rpId is not a domain of the service');
+  const allowedId = authOptions.rpId ?? new URL(baseUrl).hostname;
+  const { rpId = allowedId } = given;
+  if (rpId !== allowedId) throw new Error('rpId is not the host of base-url');
   const options: Json = { ...given, rpId };
   const parse = (PublicKeyCredential as { parseRequestOptionsFromJSON?: (json: unknown) => unknown })
     .parseRequestOptionsFromJSON;
@@ -56,9 +58,9 @@ function writeCredential(credential: PublicKeyCredential): unknown {
  * Resolves with the credential as JSON. Call this function synchronously in the click handler. Rejects with `passkey-canceled` if
  * the user declined or `signal` was aborted. Rejects with `passkey-unavailable` if the request is for another domain or not valid.
  */
-export async function askPasskey(request: Json, baseUrl: string, signal: AbortSignal): Promise<unknown> {
+export async function askPasskey(request: Json, service: Service, signal: AbortSignal): Promise<unknown> {
   try {
-    const publicKey = readOptions(request, baseUrl);
+    const publicKey = readOptions(request, service);
     const credential = await navigator.credentials.get({ publicKey, signal });
     if (credential) return writeCredential(credential as PublicKeyCredential);
   } catch (cause) {

@@ -1,10 +1,12 @@
 // Creates authorization requests (verifier, state and URL), and checks the responses.
 
+import { resolveUrl } from '../core/addresses.ts';
 import { toBase64Url } from '../core/base64-url.ts';
 import type { Settings } from '../core/config.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { Grant } from './machine-types.ts';
+import { ownerToMatch } from './page.ts';
 
 /** An authorization request. `state` and `verifier` are secret. */
 export interface Transaction {
@@ -28,7 +30,7 @@ export const challengeOf = async (verifier: string): Promise<string> =>
 
 /** Returns the absolute URL for `path`. Throws `bad-config` if the URL is neither https nor on loopback. */
 function serviceUrl(settings: Settings, path: string): URL {
-  const url = new URL(/^https?:\/\//i.test(path) ? path : `${settings.baseUrl}/${path.replace(/^\/+/, '')}`);
+  const url = resolveUrl(settings.baseUrl, path);
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return url;
   throw new UploaderError('bad-config', 'authorize-path must use https');
 }
@@ -40,7 +42,7 @@ function serviceUrl(settings: Settings, path: string): URL {
 export async function createTransaction(
   settings: Settings,
   redirectUri: string,
-  extra: Readonly<Record<string, string>> = {},
+  extra: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Transaction> {
   if (!globalThis.crypto?.subtle) throw new UploaderError('insecure-context', 'Sign-in requires https');
   const verifier = createSecret();
@@ -56,6 +58,7 @@ export async function createTransaction(
     scope: settings.scope,
     idp_id: settings.idpId,
     response_mode: settings.responseMode,
+    login_hint: ownerToMatch(settings),
     ...extra,
   };
   // `own` comes last, so that the page's parameters cannot replace parameters such as `state`.
@@ -114,11 +117,7 @@ export function readAnswer(
 function isIssuer(iss: string | null, { issuer, baseUrl }: Settings, origin: string): boolean {
   if (issuer !== undefined) return iss === issuer;
   if (iss === null) return true;
-  try {
-    return [new URL(baseUrl).origin, origin].includes(new URL(iss).origin);
-  } catch {
-    return false;
-  }
+  return URL.canParse(iss) && [new URL(baseUrl).origin, origin].includes(new URL(iss).origin);
 }
 
 function refusal(error: string): UploaderError {

@@ -29,14 +29,14 @@ export interface CallContext {
 }
 
 /** Calls one operation. By default, all operations except `token` send cookies even to a service with another origin. */
-export function callService(
+export async function callService(
   name: 'token' | 'login' | 'challenge' | 'logout',
   body: Readonly<Record<string, unknown>>,
   { settings, post, signal }: CallContext,
 ): Promise<PostAnswer> {
   const { adapter, credentials } = settings.authOptions;
-  const adapted = adapter?.[name === 'token' ? 'exchange' : name];
-  if (adapted) return adapted(body as never, signal);
+  const operation = name === 'token' ? 'exchange' : name;
+  if (adapter?.[operation]) return adapter[operation](body as never, signal);
   return post(settings[`${name}Path`] ?? '', body, {
     credentials: credentials?.[name] ?? (name === 'token' ? 'same-origin' : 'include'),
     signal,

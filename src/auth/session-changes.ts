@@ -6,13 +6,7 @@ import type { AuthMode, AuthSnapshot, AuthState } from '../core/types.ts';
 import type { AuthEvent, AuthModel, Failure } from './machine-types.ts';
 
 /** States in which the user does not have to act. */
-const ALONE: ReadonlySet<AuthState> = new Set<AuthState>([
-  'asking-host',
-  'silent',
-  'exchange',
-  'signed-in',
-  'cooling',
-]);
+const ALONE: readonly AuthState[] = ['asking-host', 'silent', 'exchange', 'signed-in', 'cooling'];
 
 const describe = (error: Failure): NonNullable<AuthSnapshot['error']> =>
   Object.freeze({ ...error, retryable: canRetry(error.code) });
@@ -24,7 +18,7 @@ export function createSnapshot(
   hasWaiters: boolean,
   at?: AuthSnapshot,
 ): AuthSnapshot {
-  const required = hasWaiters && !ALONE.has(state);
+  const required = hasWaiters && !ALONE.includes(state);
   const isSameError = at?.error?.code === error?.code && at?.error?.retryAfterMs === error?.retryAfterMs;
   if (at && at.state === state && at.required === required && isSameError) return at;
   const retryAfterMs = error?.retryAfterMs;

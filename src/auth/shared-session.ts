@@ -9,9 +9,9 @@ import { Machine } from '../core/machine.ts';
 import { abortable, sleep, whenIdle } from '../core/wait.ts';
 import { createFlows } from './flows.ts';
 import type { LoginForm } from './form.ts';
-import { canSignIn, reduce } from './machine.ts';
+import { canSignIn, canSilent, reduce } from './machine.ts';
 import type { AuthEvent, AuthModel, Effect, FlowEvent, Reason } from './machine-types.ts';
-import { firstModel, isHosted, isInteractive, ownWay, watchPage, watchWork } from './page.ts';
+import { firstModel, isHosted, isInteractive, ownerToMatch, ownWay } from './page.ts';
 import { dropTransactions } from './redirect.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
@@ -36,7 +36,7 @@ export function createSharedSession(
   const listeners = new Listeners<void>();
   const waiters = new Listeners<void>();
   const lastCalls = createLastCalls(settings, post, times.lastCallsMs);
-  const keeper = createKeeper(times);
+  const keeper = createKeeper(times, ownerToMatch(settings));
   const brakes = createBrakes(times);
   const isPage = typeof document !== 'undefined' && !isSessionEnough;
   const channel = isPage ? openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`) : undefined;
@@ -64,11 +64,8 @@ export function createSharedSession(
       offer = undefined;
       return answer;
     },
-    fits: (bearer) => keeper.fits(bearer),
+    fits: keeper.fits,
     coolings: () => machine.model.coolings,
-  });
-  const work = watchWork(times, life.signal, () => {
-    if (keeper.isDue()) renew();
   });
   const model = firstModel(settings, times, isSessionEnough);
   let snapshot = createSnapshot(model, auth, false);
@@ -113,7 +110,6 @@ export function createSharedSession(
   }
 
   async function obtain(signal: AbortSignal): Promise<string> {
-    work.note();
     const value = keeper.value();
     if (value !== undefined) {
       if (keeper.isDue()) renew();
@@ -145,9 +141,9 @@ export function createSharedSession(
   }
 
   function renew(): void {
-    const { state, renewing, source, canSilent } = machine.model;
+    const { state, renewing, source } = machine.model;
     if (state !== 'signed-in' || renewing) return;
-    const waitMs = source === 'host' || canSilent ? brakes.waitMs(keeper.lifetimeMs()) : 0;
+    const waitMs = source === 'host' || canSilent(machine.model) ? brakes.waitMs(keeper.lifetimeMs()) : 0;
     if (waitMs === 0 || !Number.isFinite(waitMs)) {
       const reason = keeper.isRejected() ? 'rejected' : 'expired';
       dispatch({ type: 'renew-due', reason, isSpent: waitMs > 0 });
@@ -232,13 +228,17 @@ export function createSharedSession(
     channel?.addEventListener('message', ({ data }) => {
       if (data === 'signed-out') dispatch({ type: 'sign-out', reason: 'other-tab' });
     });
-    const onShownAgain = (): void => {
+    const { signal } = life;
+    // Not if the page is kept in the back/forward cache.
+    addEventListener('pagehide', ({ persisted }) => persisted || keeper.forget(), { signal });
+    const onShow = ({ persisted }: PageTransitionEvent): void => {
+      if (!persisted) return;
       if (machine.model.state === 'redirecting') dropTransactions();
       dispatch({ type: 'shown-again' });
       // Messages from other tabs may be lost while the page is in the back/forward cache.
       if (signOutCount(settings) !== knownSignOuts) dispatch({ type: 'sign-out', reason: 'other-tab' });
     };
-    watchPage(life.signal, work.check, keeper.forget, onShownAgain);
+    addEventListener('pageshow', onShow, { signal });
     if (isInteractive(settings)) {
       if (!isHosted(settings)) whenIdle(() => life.signal.aborted || flows.preload());
       void flows.takeReturn().then((event) => event && !life.signal.aborted && dispatch(event));

@@ -3,7 +3,7 @@
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { WithToken } from '../core/types.ts';
-import { sleep } from '../core/wait.ts';
+import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { callService, type Post } from './post.ts';
 import type { AuthDeps } from './session.ts';
@@ -23,7 +23,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
     if (!settings.logoutPath) return;
     // The session's signal is not used, because that signal aborts if the element is removed.
     const context = { settings, post, signal: AbortSignal.timeout(ms) };
-    const answer = await callService('logout', {}, context).catch(() => undefined);
+    const answer = await abortable(callService('logout', {}, context), context.signal).catch(() => undefined);
     if (!answer || answer.status >= 400)
       warnOnceHere('The request to logout-path failed. The session on the service may still exist.');
   }

@@ -2,8 +2,20 @@
 
 import { AUTH_TIMES, type AuthTimes } from '../core/auth-times.ts';
 import type { Settings } from '../core/config.ts';
+import type { AuthState } from '../core/types.ts';
 
 export { AUTH_TIMES, type AuthTimes };
+
+/** Names of the deadlines of states, if they differ from `requestMs`. */
+export const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
+  'asking-host': 'hostMs',
+  silent: 'silentMs',
+  popup: 'popupMs',
+  redirecting: 'redirectMs',
+  choose: 'challengeMs',
+  answer: 'challengeMs',
+  wait: 'challengeMs',
+};
 
 /**
  * Returns the delay before a retry: `retryAfterMs`, or exponential backoff with 20 % jitter, so that clients do not all retry at

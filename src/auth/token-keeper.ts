@@ -6,12 +6,15 @@ import { type AuthTimes, coolMs } from './times.ts';
 export type Keeper = ReturnType<typeof createKeeper>;
 export type Brakes = ReturnType<typeof createBrakes>;
 
-/** Holds the token of a session. The token is not a property, so copying or logging the keeper does not expose it. */
-export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
+/**
+ * Holds the token of a session. The token is not a property, so copying or logging the keeper does not expose it. With `owner`, all
+ * tokens must belong to this user.
+ */
+export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes, owner?: string) {
   let bearer: Bearer | undefined;
   let keptAtMs = 0;
   let expiresAt: string | undefined;
-  let userOfToken: string | undefined;
+  let userOfToken = owner;
   let isRejected = false;
   let ownLeadMs = 0;
 
@@ -35,11 +38,14 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
     },
     forget(): void {
       drop();
-      userOfToken = undefined;
+      userOfToken = owner;
     },
-    /** Returns false if the token's user is not the user of the previous token. Returns true if either user is unknown. */
-    fits: ({ user }: Bearer): boolean =>
-      user === undefined || userOfToken === undefined || user === userOfToken,
+    /**
+     * Returns false if the token's user is neither `owner` nor the user of the previous token. A token without a user is accepted
+     * from the page (`isFromPage`), or if there is no `owner`.
+     */
+    fits: ({ user }: Bearer, isFromPage: boolean): boolean =>
+      user === undefined ? isFromPage || owner === undefined : user === (userOfToken ?? user),
     /** Marks the token `value` as refused by the service. Does nothing if a newer token has replaced this token. */
     reject(value: string): void {
       if (bearer?.value === value) isRejected = true;

@@ -2,7 +2,9 @@
 // translate the words of another service.
 
 import type { ErrorCode } from '../core/errors.ts';
-import { readExpiry, readNumber } from './bearer.ts';
+import { shownText } from '../core/names.ts';
+import { readTimeMs } from '../core/read-time.ts';
+import { readNumber } from './bearer.ts';
 import type { Failure, FlowEvent, Hints, Method } from './machine-types.ts';
 import { record } from './post.ts';
 
@@ -35,17 +37,13 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     established: 'established',
   }),
 );
-/** Meanings of the words in the response field `next_step`. */
-const NEXT_WORDS: ReadonlyMap<string, string> = new Map([
-  ...WORDS,
-  ['authorize', 'established'],
-  ['none', 'established'],
-]);
+/** Words in the response field `next_step` that mean `established`. */
+const NEXT_WORDS = ['authorize', 'none'];
 
 /** Kinds of methods, in the order in which the form offers them. */
 const ORDER: readonly string[] = ['passkey', 'push', 'totp', 'email', 'sms', 'recovery', 'code'];
 const SHORTEST_POLL_S = 1;
-const STARTED_BY_ITSELF = new Set(['totp', 'recovery', 'code']);
+const STARTED_BY_ITSELF = ['totp', 'recovery', 'code'];
 
 /** Turns `MFA_REQUIRED`, `mfa-required` and `mfaRequired` into the same word. */
 export const normalize = (word: unknown): string =>
@@ -53,6 +51,8 @@ export const normalize = (word: unknown): string =>
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= 4096 ? value : undefined;
+/** A text that the form shows. */
+const shown = (value: unknown): string | undefined => text(shownText(text(value) ?? '').slice(0, 100));
 const count = (value: unknown): number | undefined => {
   const number = readNumber(value);
   return number >= 0 && number < 1e6 ? number : undefined;
@@ -68,8 +68,8 @@ export function readMethods(list: unknown, canUsePasskey: boolean): Method[] {
     const spellings = [type, named].map(normalize);
     const family = ORDER.find((known) => spellings.includes(known)) as Method['family'] | undefined;
     if (!id || !family || (family === 'passkey' && !canUsePasskey)) return [];
-    const needsStart = !STARTED_BY_ITSELF.has(family);
-    return [defined({ id, family, needsStart, label: text(label), hint: text(hint) })];
+    const needsStart = !STARTED_BY_ITSELF.includes(family);
+    return [defined({ id, family, needsStart, label: shown(label), hint: shown(hint) })];
   });
   return methods.sort((one, other) => ORDER.indexOf(one.family) - ORDER.indexOf(other.family));
 }
@@ -82,14 +82,14 @@ export function readHints(body: Fields, nowMs: number): Hints {
   };
   const { code_kind: kind, number, public_key: publicKey } = challenge;
   return defined({
-    delivery: text(challenge.delivery)?.slice(0, 100),
+    delivery: shown(challenge.delivery),
     codeLength: count(challenge.code_length),
     codeKind: kind === 'numeric' || kind === 'alphanumeric' ? kind : undefined,
     attemptsLeft: count(challenge.attempts_left),
-    number: text(typeof number === 'number' ? String(number) : number)?.slice(0, 20),
+    number: shown(typeof number === 'number' ? String(number) : number),
     resendAtMs: inMs(challenge.resend_after, nowMs),
     pollMs: inMs(challenge.poll_after, 0, SHORTEST_POLL_S),
-    expiresAtMs: inMs(challenge.expires_in, nowMs) ?? readExpiry(challenge.expires_at),
+    expiresAtMs: inMs(challenge.expires_in, nowMs) ?? readTimeMs(challenge.expires_at),
     publicKey: publicKey === undefined ? undefined : record(publicKey),
   });
 }
@@ -118,7 +118,7 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
   const error = normalize(answer.error);
   const next = normalize(answer.next_step);
   const said = [normalize(answer.status), error].filter(Boolean).map((word) => WORDS.get(word));
-  const nextKind = NEXT_WORDS.get(next);
+  const nextKind = NEXT_WORDS.includes(next) ? 'established' : WORDS.get(next);
   const says = (kind: string): boolean => said.includes(kind);
   const hasToken = text(answer.challenge_token) !== undefined;
   const hints = readHints(answer, nowMs);

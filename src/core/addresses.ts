@@ -25,21 +25,30 @@ export function readBaseUrl(value: string | undefined): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
+/** Resolves an absolute URL, or a path below `baseUrl` with or without a leading slash. Throws `bad-config`. */
+export function resolveUrl(baseUrl: string, path: string): URL {
+  try {
+    return new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(path) ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`);
+  } catch (cause) {
+    throw new UploaderError('bad-config', `"${path}" is not a valid path below base-url`, { cause });
+  }
+}
+
 /**
- * Parses a list of origins. Throws `bad-config` for an invalid entry. Without the error, the list could become empty, and an empty
- * list allows all origins.
+ * Parses a list of origins; `undefined` is an empty list, which allows all origins. Throws `bad-config` for an entry that is more
+ * or less than an origin, and if a page sets an empty list.
  */
-export function readOrigins(list: string | readonly string[] = []): readonly string[] {
-  const entries = typeof list === 'string' ? list.split(/[\s,]+/) : list;
-  return Object.freeze(entries.filter(Boolean).map(readOrigin));
+export function readOrigins(list: string | readonly string[] | undefined): readonly string[] {
+  if (list === undefined) return Object.freeze([]);
+  const entries = (typeof list === 'string' ? list.split(/[\s,]+/) : list).filter(Boolean);
+  return Object.freeze((entries.length > 0 ? entries : ['']).map(readOrigin));
 }
 
 function readOrigin(value: string): string {
-  const { origin } = URL.canParse(value) ? new URL(value) : { origin: 'null' };
-  if (origin === 'null')
-    throw new UploaderError(
-      'bad-config',
-      `upload-origins: "${value}" is not a valid origin such as https://files.example`,
-    );
-  return origin;
+  const { origin, href } = URL.canParse(value) ? new URL(value) : { origin: 'null', href: '' };
+  if (href === `${origin}/`) return origin;
+  throw new UploaderError(
+    'bad-config',
+    `upload-origins: "${value}" is not a valid origin such as https://files.example`,
+  );
 }

@@ -60,12 +60,18 @@ export interface AuthOptions {
   /** Parameter `prompt` of the first sign-in after a sign-out. An empty string omits the parameter. Defaults to `login`. */
   readonly promptAfterSignOut?: string;
   /**
+   * The field of the token response that contains `owner`. A token with another value, or without this field, is not used: sign-in
+   * fails with `access-denied`, and the next sign-in asks for credentials. `owner` is also sent to the sign-in page, as
+   * `login_hint`. By default, the user of the first token is not compared with `owner`.
+   */
+  readonly ownerField?: string;
+  /**
    * The field of the token response that identifies the user. A renewed token must have the same value; an empty string disables
-   * this check. Defaults to `id`.
+   * this check. Defaults to `id`. Not used with `ownerField`.
    */
   readonly sameUserField?: string;
-  /** True if a hidden frame can use the session of a sign-in window even if the service is on another site. */
-  readonly silentAfterPopup?: boolean;
+  /** The `rpId` of passkeys that the service may request. Defaults to the host of `base-url`. */
+  readonly rpId?: string;
   /** Sends `code_challenge` with the login, and exchanges a `code` in the response for a token. */
   readonly loginSendsChallenge?: boolean;
   /** Shows the `message` of the service's responses in the form. */

@@ -22,17 +22,13 @@ export const AUTH_TIMES = {
   lastCallsMs: 5_000,
   /** Lifetime of a token without a credible expiry. */
   assumedLifetimeMs: 300_000,
-  /** Tokens are renewed at most this long before they expire. */
+  /** A call renews its token in the background at most this long before the token expires. */
   leadMs: 60_000,
   /** Shortest time between two renewals. */
   brakeMs: 30_000,
   /** Period for `brakeCount`: after so many renewals without a successful call, the user has to sign in. */
   brakeWindowMs: 300_000,
   brakeCount: 3,
-  /** Interval at which a token in use is checked. */
-  checkMs: 15_000,
-  /** Time after the last call during which the token counts as in use. */
-  workMs: 60_000,
   /** Longest delay after which the same authorization code is sent again. After a longer delay, a new code is requested. */
   resendMs: 30_000,
   /** Longest sum of consecutive delays. After that, the user has to sign in. */

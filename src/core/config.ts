@@ -2,8 +2,10 @@
 
 import { readBaseUrl, readOrigins } from './addresses.ts';
 import type { AuthOptions } from './auth-options.ts';
+import { AUTH_TIMES } from './auth-times.ts';
 import type { TokenInput } from './changes.ts';
 import { contentOf } from './content.ts';
+import { UploaderError } from './errors.ts';
 import type { AuthMode, HashAlgorithm, SessionFile } from './types.ts';
 
 /**
@@ -93,6 +95,66 @@ const text =
   (value) =>
     value || fallback;
 
+/** The keys of a type. A page that misspells one would otherwise get the default without a word. */
+type Keys<T> = { readonly [K in keyof Required<T>]: 1 };
+
+export const PROFILE_KEYS: Keys<Profile> = {
+  sessionHeader: 1,
+  chunkSize: 1,
+  minChunkSize: 1,
+  sessionFields: 1,
+  chunkKey: 1,
+  missingChunk: 1,
+  storedChunk: 1,
+  hashEncoding: 1,
+  putHeaders: 1,
+  putStatuses: 1,
+  urlLifetime: 1,
+  emptyFile: 1,
+  fileName: 1,
+  commitPending: 1,
+  sendFileHash: 1,
+  sendSizes: 1,
+  statuses: 1,
+};
+
+const AUTH_KEYS: Keys<AuthOptions> = {
+  params: 1,
+  adapter: 1,
+  credentialFields: 1,
+  credentials: 1,
+  promptAfterSignOut: 1,
+  ownerField: 1,
+  sameUserField: 1,
+  rpId: 1,
+  loginSendsChallenge: 1,
+  showServerMessages: 1,
+  autoSubmitCode: 1,
+  times: 1,
+};
+
+function warnOfKeys(
+  name: string,
+  fields: object,
+  known: object,
+  warn: Warn,
+  isValid: (value: unknown) => boolean = () => true,
+): void {
+  for (const [key, value] of Object.entries(fields))
+    if (!(key in known && isValid(value))) warn(`${name}.${key} is unknown or invalid, and not used.`);
+}
+
+const profile: Read<Profile, Profile> = (value = {}, warn) => {
+  warnOfKeys('profile', value, PROFILE_KEYS, warn);
+  return value;
+};
+
+const authOptions: Read<AuthOptions, AuthOptions> = (value = {}, warn) => {
+  warnOfKeys('authOptions', value, AUTH_KEYS, warn);
+  warnOfKeys('authOptions.times', value.times ?? {}, AUTH_TIMES, warn, (ms) => Number(ms) > 0);
+  return value;
+};
+
 /** Returns a parser for one of `words`. The first word is the default. */
 const oneOf =
   <T extends string>(...words: readonly [T, ...T[]]): Read<T, T> =>
@@ -167,7 +229,11 @@ const SETTINGS = {
     value ? oneOf('query', 'fragment')(value, warn) : undefined,
   ),
   silent: setting('sign-in', oneOf('auto', 'off')),
-  issuer: setting('sign-in', text(undefined)),
+  issuer: setting('sign-in', (value: string | undefined) => {
+    // Without an issuer, responses are checked less.
+    if (value === '') throw new UploaderError('bad-config', 'issuer is empty');
+    return value;
+  }),
   idpId: setting('sign-in', text(undefined)),
   scope: setting('sign-in', text(undefined)),
   authHeader: setting('sign-in', text('Authorization')),
@@ -175,7 +241,10 @@ const SETTINGS = {
   allowFramedLogin: setting('service', unparsed<boolean>(false)),
   /** Origins that a presigned URL may have. An empty list allows any https origin. */
   uploadOrigins: setting('service', readOrigins),
-  owner: setting('sign-in', text('')),
+  owner: setting('sign-in', (value: string | undefined, warn) => {
+    if (value === '') warn('is empty, so all users count as one.');
+    return value ?? '';
+  }),
   accept: setting('upload', acceptList),
   multiple: setting('upload', unparsed<boolean>(false)),
   /** Number of uploaded files that the form of the element needs. */
@@ -211,8 +280,8 @@ const SETTINGS = {
   logoutPath: setting('sign-in', text(undefined)),
   getToken: setting('sign-in', unparsed<GetToken | undefined>(undefined)),
   parentFor: setting('upload', unparsed<((relativePath: string) => string) | undefined>(undefined)),
-  profile: setting('service', unparsed<Profile>({})),
-  authOptions: setting('sign-in', unparsed<AuthOptions>({})),
+  profile: setting('service', profile),
+  authOptions: setting('sign-in', authOptions),
 };
 
 type Schema = typeof SETTINGS;
@@ -231,21 +300,32 @@ const ROWS = Object.entries(SETTINGS) as readonly (readonly [
   { readonly scope: Scope; readonly read: Read<never, unknown>; readonly as: keyof Settings | undefined },
 ])[];
 
+/** Returns the attribute for a property: `upload-origins` for `uploadOrigins`. */
+export const attributeOf = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
 function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn): Settings {
-  const attribute = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const entries = rows.map(([name, { read, as = name }]) => {
     const value = input[name];
-    return [as, read(value as never, (reason) => warn(`${attribute(name)}="${value}" ${reason}`))];
+    const explain = (reason: string): string =>
+      typeof value === 'object' ? reason : `${attributeOf(name)}="${value}" ${reason}`;
+    return [as, read(value as never, (reason) => warn(explain(reason)))];
   });
   return Object.freeze(Object.fromEntries(entries));
 }
 
 /**
  * Parses settings. An invalid value is reported to `warn` and replaced by the default. Throws `bad-config` if `baseUrl` is missing
- * or invalid, or `uploadOrigins` has an invalid entry.
+ * or invalid, `uploadOrigins` is empty or has an invalid entry, or `issuer` is empty. `getToken` is dropped if `auth` does not use
+ * it.
  */
-export const createSettings = (input: SettingsInput, warn: Warn = () => undefined): Settings =>
-  parse(input, ROWS, warn);
+export function createSettings(input: SettingsInput, warn: Warn = () => undefined): Settings {
+  const settings = parse(input, ROWS, warn);
+  const { auth, getToken } = settings;
+  if (!getToken || auth === 'auto' || auth === 'token') return settings;
+  warn(`getToken is not used with auth="${auth}".`);
+  return Object.freeze({ ...settings, getToken: undefined });
+}
 
 /** Settings that limit which files may be picked. These settings can be parsed without `baseUrl`. */
 export type FileRules = Pick<

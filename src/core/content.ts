@@ -1,12 +1,19 @@
 // Compares settings by content, because pages often create equal objects with each rendering.
 
-const functionIds = new WeakMap<object, number>();
-let functionCount = 0;
+const ids = new WeakMap<object, number>();
+let count = 0;
 
-/** Returns a string that is the same for values with equal content. Functions are equal only if they are identical. */
+/**
+ * Returns a string that is the same for values with equal content. Functions and instances of classes are equal only if they are
+ * identical, because their content is not visible.
+ */
 export const contentOf = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => {
-    if (typeof part !== 'function') return part;
-    if (!functionIds.has(part)) functionIds.set(part, ++functionCount);
-    return `function ${functionIds.get(part)}`;
+    if (Object(part) !== part || isPlain(part as object)) return part;
+    const id = ids.get(part as object) ?? ++count;
+    ids.set(part as object, id);
+    return `#${id}`;
   });
+
+const isPlain = (part: object): boolean =>
+  Array.isArray(part) || [Object.prototype, null].includes(Object.getPrototypeOf(part));

@@ -1,10 +1,17 @@
-// Finds another name for a file if the folder has a file with the same name (`on-conflict="rename"`).
+// Names: how they are shown, and another name if the folder has a file with the same name (`on-conflict="rename"`).
 
 import { UploaderError } from './errors.ts';
 import type { Calls } from './types.ts';
 
 /** Number of taken names after which the upload fails with `name-taken`. */
 const MAX_NAMES = 50;
+
+/**
+ * Returns a text of a user or of the service without invisible characters, which could make `gpj.exe` look like `exe.jpg`: control
+ * and format characters, except joiners between letters that are not ASCII, which some scripts need.
+ */
+export const shownText = (text: string): string =>
+  text.replace(/(?![\u200c\u200d](?<=[^\0-\x7f].)[^\0-\x7f])[\p{Cc}\p{Cf}\u2028\u2029]/gu, '');
 
 /**
  * Returns the next name to try: `report (2).pdf` after `report.pdf`, then `report (3).pdf`. In a path, only the last part changes.

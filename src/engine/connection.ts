@@ -70,13 +70,7 @@ export function connect(
 }
 
 /** States of sign-in that last until the user or the page does something. */
-const WAITING: ReadonlySet<AuthState> = new Set<AuthState>([
-  'signed-out',
-  'prompt',
-  'choose',
-  'answer',
-  'wait',
-]);
+const WAITING: readonly AuthState[] = ['signed-out', 'prompt', 'choose', 'answer', 'wait'];
 
 /** Opens the client of a service on first use, and again on the first use after `close()`. */
 export class Service {
@@ -135,7 +129,7 @@ export class Service {
     const isSame =
       baseUrl === now.baseUrl && clientId === now.clientId && (owner === '' || owner === now.owner);
     const state = this.#client?.auth.snapshot.state ?? 'signed-out';
-    return isSame && this.#signInKey !== current.#signInKey && WAITING.has(state) && !this.isReady;
+    return isSame && this.#signInKey !== current.#signInKey && WAITING.includes(state) && !this.isReady;
   }
 
   /** After a sign-out, allows tokens to be requested from the page again. */

@@ -33,8 +33,8 @@ export interface RunContext {
   readonly backoffOf: (url: string) => HostBackoff;
   /** Returns the current monitor; `Uploader.restore()` creates a new one. */
   readonly monitor: () => ConnectionMonitor;
-  readonly policy?: RetryPolicy;
-  readonly commitDeadlineMs?: number;
+  readonly policy?: RetryPolicy | undefined;
+  readonly commitDeadlineMs?: number | undefined;
   readonly report: (change: Change) => void;
   readonly throttle: ProgressThrottle;
   readonly warn: (message: string) => void;

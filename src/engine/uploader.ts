@@ -136,8 +136,8 @@ export class Uploader {
         this.#scheduler.onTransition(...step);
         if (this.#scheduler.isIdle) this.#snapshots.onIdle();
       },
-      ...(options.policy && { policy: options.policy }),
-      ...(options.commitDeadlineMs !== undefined && { commitDeadlineMs: options.commitDeadlineMs }),
+      policy: options.policy,
+      commitDeadlineMs: options.commitDeadlineMs,
     };
     const store = options.store ?? createUploadStore();
     const shared = {

@@ -1,7 +1,7 @@
 // Starts a hash worker, even if its file is on another origin or the page has a Content Security Policy.
 
 import { UploaderError } from '../core/errors.ts';
-import { trusted } from '../core/trusted.ts';
+import { isPageFile, trusted } from '../core/trusted.ts';
 
 /** Integrity hash of `hash-wasm.worker.js`. Defined only in the CDN build (`vite.config.ts`). */
 declare const __WORKER_INTEGRITY__: string | undefined;
@@ -43,7 +43,7 @@ export function workerStarter(
       workerUrl === undefined
         ? new URL(ownUrl(needsWasm), location.href)
         : new URL(workerUrl, document.baseURI);
-    if (origin === location.origin) return ready(href, startMs, signal);
+    if (isPageFile(href)) return ready(trusted(href), startMs, signal);
     // A `worker-url` of another origin is never fetched. Browsers block workers from other origins, but not from `data:` URLs,
     // which a Content Security Policy may allow by mistake.
     if (workerUrl === undefined && needsWasm) {
@@ -57,14 +57,16 @@ export function workerStarter(
     }
     throw new UploaderError(
       'hash-failed',
-      workerUrl === undefined ? `No hash worker from ${origin}` : "worker-url must have the page's origin",
+      workerUrl === undefined
+        ? `No hash worker from ${origin}`
+        : "worker-url must be a file on the page's origin",
     );
   }
 
   async function startText(text: string, signal: AbortSignal): Promise<Worker> {
     const blobUrl = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
     try {
-      return await ready(blobUrl, startMs, signal);
+      return await ready(trusted(blobUrl, true), startMs, signal);
     } finally {
       URL.revokeObjectURL(blobUrl);
     }
@@ -91,7 +93,7 @@ export function workerStarter(
 function ready(url: string, startMs: number, signal: AbortSignal): Promise<Worker> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const worker = new Worker(trusted(url), { type: 'module', name: 'secure-uploader-hash' });
+    const worker = new Worker(url, { type: 'module', name: 'secure-uploader-hash' });
     const settle = (): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', fail);

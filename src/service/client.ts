@@ -1,5 +1,6 @@
 // The calls to the service. Each call sends one request with a token and validates the response. Calls are not retried here.
 
+import { resolveUrl } from '../core/addresses.ts';
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Calls, Session, WithToken } from '../core/types.ts';
@@ -10,7 +11,6 @@ import {
   type HttpOptions,
   isBelow,
   isSafeUrl,
-  resolveUrl,
   type ServiceRequest,
 } from './http.ts';
 import { askProfile, fillProfile } from './profile.ts';

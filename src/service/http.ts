@@ -1,6 +1,7 @@
 // Sends all requests to the service. Only this module adds the token. Limits the URL, the duration and the response size of each
 // request.
 
+import { resolveUrl } from '../core/addresses.ts';
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
@@ -183,7 +184,8 @@ function setHeader(headers: Headers, name: string, value: string): void {
   }
 }
 
-async function readText(response: Response, maxBytes: number): Promise<string> {
+/** Reads a response. Rejects with `bad-response` if it is larger than `maxBytes`. */
+export async function readText(response: Response, maxBytes: number): Promise<string> {
   if (!response.body) return '';
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
@@ -211,15 +213,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Resolves an absolute URL, or a path below `baseUrl` with or without a leading slash. Throws `bad-config`. */
-export function resolveUrl(baseUrl: string, path: string): URL {
-  try {
-    return new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(path) ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`);
-  } catch (cause) {
-    throw new UploaderError('bad-config', `"${path}" is not a valid path below base-url`, { cause });
-  }
-}
-
 /** Returns true if `url` is the base URL or below the base URL, however the server decodes `%2e`, `%2f` and `\`. */
 export function isBelow(baseUrl: string, url: URL): boolean {
   const base = new URL(baseUrl);
@@ -244,6 +237,9 @@ function decodeFully(path: string): string | undefined {
   }
   return undefined;
 }
+
+/** Returns true if `url` has the origin of the page. Requests to this origin may contain the user's cookies. */
+export const isOwnOrigin = (url: string): boolean => new URL(url).origin === globalThis.location?.origin;
 
 /** Returns true for https. Returns true for http if both `url` and the base URL are on loopback. */
 export function isSafeUrl(baseUrl: string, url: URL): boolean {

@@ -1,7 +1,7 @@
 // Defaults for the points that the interface of the service leaves open, and the page's overrides. docs/service.md lists these
 // points by number.
 
-import type { Profile } from '../core/config.ts';
+import { PROFILE_KEYS, type Profile } from '../core/config.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
 
 const DEFAULTS = {
@@ -16,9 +16,12 @@ const DEFAULTS = {
 /** A profile with defaults. Functions stay optional, because their defaults are in `wire.ts`. */
 export type FullProfile = Profile & Required<Pick<Profile, keyof typeof DEFAULTS>>;
 
-/** Returns the profile with defaults for fields that are missing or `undefined`. */
+/** Returns the profile with defaults for fields that are missing or `undefined`. A profile may be an instance of a class. */
 export function fillProfile(profile: Profile): FullProfile {
-  const set = Object.entries(profile).filter(([, value]) => value !== undefined);
+  const set = (Object.keys(PROFILE_KEYS) as (keyof Profile)[])
+    .map((name) => [name, profile[name]] as const)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, typeof value === 'function' ? value.bind(profile) : value]);
   return Object.freeze({ ...DEFAULTS, ...Object.fromEntries(set) });
 }
 

@@ -1,11 +1,11 @@
 // Sends the bytes of a chunk to its presigned URL, without bearer, cookies or session header. Uses XHR, because `fetch` does not
-// report upload progress.
+// report upload progress; but `fetch` on the page's own origin, where XHR always sends cookies.
 
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Put, TicketUpload } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
-import { isSafeUrl, networkError, readRetryAfterMs, watchPolicy } from './http.ts';
+import { isOwnOrigin, isSafeUrl, networkError, readRetryAfterMs, readText, watchPolicy } from './http.ts';
 import { FAULTS, putMeaningOf } from './profile.ts';
 import { createReadability } from './readability.ts';
 
@@ -87,30 +87,34 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       xhr.upload.onload = () => hasSign(times(PATIENCE_FOR_ANSWER));
       xhr.onprogress = ({ loaded }) => {
         // Only the status is needed. A large body must not fill the page's memory.
-        if (loaded > MAX_ANSWER_BYTES) settle(errorOf(xhr, upload, statuses));
+        if (loaded > MAX_ANSWER_BYTES) settle(errorOf(answerOf(xhr), upload, statuses));
         else hasSign(stallMs);
       };
-      xhr.onload = () => {
+      const onAnswer = (answer: PutAnswer): void => {
         attempt.onReadable();
         hasSign(stallMs);
-        const error = errorOf(xhr, upload, statuses);
+        const error = errorOf(answer, upload, statuses);
         if (!error) longestSilenceMs = Math.max(longestSilenceMs, silenceMs ?? 0);
         settle(error);
         isShared ||= isMultiplexed(upload.url);
         if (isShared) onMultiplexed?.();
       };
       const findPolicyError = watchPolicy(new URL(upload.url), settled.signal);
-      xhr.onerror = () =>
+      const onError = (): void =>
         void findPolicyError().then(async (byPolicy) =>
           settle(isUnsure ? networkError() : await attempt.explain(sentBytes, settled.signal, byPolicy)),
         );
-      xhr.onabort = () => settle(networkError());
-
-      xhr.open(upload.method, upload.url);
-      xhr.withCredentials = false;
-      for (const [name, value] of Object.entries(upload.headers)) xhr.setRequestHeader(name, value);
       // `slice` removes the Blob's type, which the browser would send as a Content-Type that is not signed.
-      xhr.send(body.type === '' ? body : body.slice(0, body.size));
+      const bytes = body.type === '' ? body : body.slice(0, body.size);
+      if (isOwnOrigin(upload.url)) fetchWithoutCookies(upload, bytes, settled.signal).then(onAnswer, onError);
+      else {
+        xhr.onload = () => onAnswer(answerOf(xhr));
+        xhr.onerror = onError;
+        xhr.onabort = () => settle(networkError());
+        xhr.open(upload.method, upload.url);
+        for (const [name, value] of Object.entries(upload.headers)) xhr.setRequestHeader(name, value);
+        xhr.send(bytes);
+      }
       watch().catch(() => undefined);
 
       async function watch(): Promise<void> {
@@ -130,14 +134,53 @@ const isMultiplexed = (url: string): boolean =>
     .getEntriesByName(new URL(url).href, 'resource')
     .some((entry) => /^h[23]/.test((entry as PerformanceResourceTiming).nextHopProtocol));
 
+/** A response of the storage. */
+interface PutAnswer {
+  readonly status: number;
+  /** URL of the response, after redirects. */
+  readonly url: string;
+  readonly text: string;
+  header(name: string): string | null;
+}
+
+const answerOf = (xhr: XMLHttpRequest): PutAnswer => ({
+  status: xhr.status,
+  url: xhr.responseURL,
+  text: xhr.responseText,
+  header: (name) => headerOf(xhr, name),
+});
+
+/** Sends the bytes to the page's own origin. */
+async function fetchWithoutCookies(
+  { url, method, headers }: TicketUpload,
+  body: Blob,
+  signal: AbortSignal,
+): Promise<PutAnswer> {
+  const response = await fetch(url, {
+    method,
+    headers,
+    body,
+    credentials: 'omit',
+    redirect: 'manual',
+    referrerPolicy: 'no-referrer',
+    signal,
+  });
+  return {
+    status: response.status,
+    url: response.type === 'basic' ? response.url : '',
+    text: await readText(response, MAX_ANSWER_BYTES).catch(() => ''),
+    header: (name) => response.headers.get(name),
+  };
+}
+
 function errorOf(
-  xhr: XMLHttpRequest,
+  answer: PutAnswer,
   upload: TicketUpload,
   statuses: NonNullable<Profile['putStatuses']>,
 ): UploaderError | undefined {
-  const { status } = xhr;
+  const { status } = answer;
   const meaning = putMeaningOf(status, statuses);
-  if (xhr.responseURL !== new URL(upload.url).href) {
+  if (answer.url !== new URL(upload.url).href) {
     return new UploaderError('upload-refused', 'The storage redirected the upload', { status });
   }
   if (meaning === 'stored') return undefined;
@@ -146,11 +189,11 @@ function errorOf(
   if (fault) {
     const retryAfterMs =
       meaning === 'slow-down'
-        ? readRetryAfterMs(headerOf(xhr, 'retry-after'), headerOf(xhr, 'date'))
+        ? readRetryAfterMs(answer.header('retry-after'), answer.header('date'))
         : undefined;
     return new UploaderError(fault, says, { status, retryAfterMs });
   }
-  if ((status === 400 || status === 422) && namesHashMismatch(xhr.responseText)) {
+  if ((status === 400 || status === 422) && namesHashMismatch(answer.text)) {
     return new UploaderError('hash-mismatch', says, { status });
   }
   const isExpired = upload.expiresAtMs !== undefined && upload.expiresAtMs <= performance.now();
@@ -166,5 +209,5 @@ function headerOf(xhr: XMLHttpRequest, name: string): string | null {
 
 const namesHashMismatch = (text: string): boolean =>
   /SHA256Mismatch|BadDigest|(?:another|other|wrong) (?:hash|checksum)|(?:hash|checksum|digest)\W{0,3}(?:mismatch|does not match)/i.test(
-    text.slice(0, 4096),
+    text,
   );

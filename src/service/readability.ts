@@ -54,6 +54,7 @@ export function createReadability() {
           mode: 'no-cors',
           credentials: 'omit',
           cache: 'no-store',
+          referrerPolicy: 'no-referrer',
           signal,
         }).catch(() => false);
         if (isReachable) {

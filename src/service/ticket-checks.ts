@@ -1,7 +1,8 @@
 // Validates presigned URLs and their headers, and reads the lifetime of the URLs. Tickets are untrusted.
 
 import { UploaderError } from '../core/errors.ts';
-import { isSafeUrl } from './http.ts';
+import { readTimeMs } from '../core/read-time.ts';
+import { isOwnOrigin, isSafeUrl } from './http.ts';
 
 const MAX_URL = 16_384;
 const MAX_HEADERS = 32;
@@ -9,7 +10,7 @@ const MAX_VALUE = 8_192;
 
 export interface TicketRules {
   readonly baseUrl: string;
-  /** Allowed origins. An empty list allows any origin. */
+  /** Allowed origins. An empty list allows any origin except the page's own. */
   readonly uploadOrigins: readonly string[];
   /** Name of the header with the token; a ticket must not set this header. */
   readonly authHeader: string;
@@ -17,7 +18,8 @@ export interface TicketRules {
 
 /**
  * Returns the URL without its fragment. Throws `bad-response` if the URL is not valid or not secure. Throws `bad-config` if
- * `upload-origins` does not allow the origin of the URL.
+ * `upload-origins` does not allow the origin of the URL. The page's own origin is allowed only if it is listed: a forged URL could
+ * otherwise call the page's own server.
  */
 export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: TicketRules): string {
   let url: URL;
@@ -30,12 +32,12 @@ export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: Ticket
     throw new UploaderError('bad-response', `An upload URL must use https, not ${url.protocol}`);
   if (url.username || url.password)
     throw new UploaderError('bad-response', 'An upload URL must not have a user name or password');
-  if (uploadOrigins.length > 0 && !uploadOrigins.includes(url.origin)) {
+  const isListed = uploadOrigins.includes(url.origin);
+  if (!isListed && (uploadOrigins.length > 0 || isOwnOrigin(value)))
     throw new UploaderError(
       'bad-config',
-      `upload-origins does not allow the upload URL's origin ${url.origin}. Allowed: ${uploadOrigins.join(' ')}`,
+      `upload-origins does not name ${url.origin}, the origin of an upload URL`,
     );
-  }
   url.hash = '';
   return url.href;
 }
@@ -48,36 +50,11 @@ export function checkMethod(value: unknown): 'PUT' | 'POST' {
   throw new UploaderError('bad-response', 'An upload URL requires a method other than PUT or POST');
 }
 
-// Headers that the browser sets, and that pages cannot set. Tickets may list these headers because they are part of the signature.
-const SENT_ANYWAY = new Set(['host', 'content-length']);
-
-const FORBIDDEN = new Set([
-  'accept-charset',
-  'accept-encoding',
-  'access-control-request-headers',
-  'access-control-request-method',
-  'access-control-request-private-network',
-  'authorization',
-  'connection',
-  'cookie',
-  'cookie2',
-  'date',
-  'dnt',
-  'expect',
-  'keep-alive',
-  'origin',
-  'referer',
-  'set-cookie',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'via',
-  'x-http-method',
-  'x-http-method-override',
-  'x-method-override',
-  'x-service-uploadsession',
-]);
+/** Headers that browsers set. Tickets may list these headers, because they are part of the signature. */
+const SENT_ANYWAY = /^(?:host|content-length)$/i;
+/** Headers of the uploader, and headers that replace the method. Browsers keep pages from setting theirs, such as `cookie`. */
+const FORBIDDEN =
+  /^(?:authorization|proxy-.*|sec-.*|x-(?:http-)?method(?:-override)?|x-service-uploadsession)$/;
 
 /** Returns the headers of a ticket, with names in lower case. Throws `bad-response` if a header must not be sent. */
 export function checkHeaders(value: unknown, { authHeader }: TicketRules): Record<string, string> {
@@ -85,7 +62,7 @@ export function checkHeaders(value: unknown, { authHeader }: TicketRules): Recor
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new UploaderError('bad-response', 'The headers of an upload URL are not an object');
   }
-  const entries = Object.entries(value).filter(([name]) => !SENT_ANYWAY.has(name.toLowerCase()));
+  const entries = Object.entries(value).filter(([name]) => !SENT_ANYWAY.test(name));
   if (entries.length > MAX_HEADERS)
     throw new UploaderError('bad-response', 'An upload URL has too many headers');
   return Object.fromEntries(
@@ -96,12 +73,7 @@ export function checkHeaders(value: unknown, { authHeader }: TicketRules): Recor
 function checkHeader(name: string, value: unknown, authHeader: string): string {
   const lower = name.toLowerCase();
   const isToken = /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower);
-  if (
-    !isToken ||
-    FORBIDDEN.has(lower) ||
-    lower === authHeader.toLowerCase() ||
-    /^(?:proxy|sec)-/.test(lower)
-  ) {
+  if (!isToken || FORBIDDEN.test(lower) || lower === authHeader.toLowerCase()) {
     throw new UploaderError('bad-response', `An upload URL has the forbidden header "${name.slice(0, 64)}"`);
   }
   // Rejects line breaks in particular, which would start another header.
@@ -127,16 +99,9 @@ export function lifetimeOf(url: string, nowMs: number): number | undefined {
   return expires && /^\d{9,11}$/.test(expires) ? positive(Number(expires) * 1000 - nowMs) : undefined;
 }
 
-/**
- * Returns the milliseconds until a time: ISO 8601 (UTC if there is no time zone), epoch seconds, or epoch milliseconds. Returns
- * `undefined` if the time is not valid or has passed.
- */
-export function lifetimeUntil(value: unknown, nowMs: number): number | undefined {
-  if (typeof value === 'number') return positive((value < 1e11 ? value * 1000 : value) - nowMs);
-  if (typeof value !== 'string') return undefined;
-  const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(value);
-  return positive(Date.parse(hasZone ? value : `${value}Z`) - nowMs);
-}
+/** Returns the milliseconds until a time. Returns `undefined` if the time is not valid or has passed. */
+export const lifetimeUntil = (value: unknown, nowMs: number): number | undefined =>
+  positive((readTimeMs(value) ?? 0) - nowMs);
 
 const positive = (ms: number): number | undefined => (Number.isFinite(ms) && ms > 0 ? ms : undefined);
 

@@ -177,7 +177,7 @@ export function commitBody(
   return {
     hashes: hashes.map((hash) => encodeHash(hash, hashEncoding)),
     receipts,
-    ...(fileHash !== undefined && { file_hash: encodeHash(fileHash, hashEncoding) }),
+    file_hash: fileHash && encodeHash(fileHash, hashEncoding),
   };
 }
 

@@ -24,7 +24,12 @@ export interface Database {
 const STORE_NAME = 'entries';
 
 /** Names of errors after which the operation is repeated with a new connection to the database. */
-const LOST = new Set(['InvalidStateError', 'AbortError', 'UnknownError', 'TransactionInactiveError']);
+const LOST: readonly string[] = [
+  'InvalidStateError',
+  'AbortError',
+  'UnknownError',
+  'TransactionInactiveError',
+];
 
 /**
  * Creates a database that opens on first use. Each use rejects after `deadlineMs`. Calls `onLost` when the connection is lost; the
@@ -142,7 +147,7 @@ function abortOnLeave(transaction: IDBTransaction): void {
 }
 
 const isLost = (error: unknown): boolean =>
-  error === null || (error instanceof DOMException && LOST.has(error.name));
+  error === null || (error instanceof DOMException && LOST.includes(error.name));
 
 function toStoreError(cause: unknown): UploaderError {
   if (cause instanceof UploaderError) return cause;

@@ -3,10 +3,11 @@
 
 import type { Change } from '../core/changes.ts';
 import type { ErrorCode } from '../core/errors.ts';
+import { shownText } from '../core/names.ts';
 import { isActive } from '../core/phases.ts';
 import type { Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
-import { type Format, shownName } from './format.ts';
+import type { Format } from './format.ts';
 import type { Messages } from './messages.ts';
 import { sharedReason } from './shared-reason.ts';
 import { leftOf } from './views/file-row.ts';
@@ -72,7 +73,7 @@ export class Announcer {
         if (this.#host.snapshot.auth.mode !== 'local') this.#shout(texts[change.detail.code]);
         break;
       case 'upload-failed':
-        this.#failed.push({ name: shownName(change.detail.name), sentence: texts[change.detail.code] });
+        this.#failed.push({ name: shownText(change.detail.name), sentence: texts[change.detail.code] });
         this.#gather();
         break;
       case 'upload-paused': {
@@ -80,7 +81,7 @@ export class Announcer {
         if (reason !== 'needs-file') break;
         const lost = this.#host.snapshot.files.find((file) => file.id === id);
         if (!lost?.warning) break;
-        this.#failed.push({ name: shownName(lost.name), sentence: texts[lost.warning] });
+        this.#failed.push({ name: shownText(lost.name), sentence: texts[lost.warning] });
         this.#gather();
         break;
       }
@@ -90,7 +91,7 @@ export class Announcer {
           { ...change.detail, code },
           { messages: texts, format: this.#host.format },
         );
-        this.#rejected.push({ name: shownName(name), sentence });
+        this.#rejected.push({ name: shownText(name), sentence });
         this.#gather();
         break;
       }

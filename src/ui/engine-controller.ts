@@ -3,7 +3,13 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
-import { type FileRules, readFileRules, type Settings } from '../core/config.ts';
+import {
+  type FileRules,
+  type GetToken,
+  readFileRules,
+  type Settings,
+  type SettingsInput,
+} from '../core/config.ts';
 import { toUploaderError } from '../core/errors.ts';
 import type { Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
@@ -27,10 +33,14 @@ const EMPTY: Snapshot = Object.freeze<Snapshot>({
   auth: { state: 'signed-out', mode: 'auto', required: false },
 });
 
-/** Owns the engine of one element. Passes each change to `watchers`, then dispatches the change as an event. */
+/**
+ * Owns the engine of one element. Passes each change to `watchers`, then dispatches the change as an event. `tokens` is the
+ * function for the property `token`, which the page must not be able to read.
+ */
 export class EngineController implements ReactiveController {
   isMisconfigured = false;
   readonly #host: EngineHost;
+  readonly #tokens: { readonly source: GetToken | undefined };
   readonly #watchers: readonly { onChange(change: Change): void }[];
   #uploader: Uploader | undefined;
   #isRendering = false;
@@ -38,8 +48,13 @@ export class EngineController implements ReactiveController {
   #loggedMessage = '';
   #removal = new AbortController();
 
-  constructor(host: EngineHost, watchers: readonly { onChange(change: Change): void }[]) {
+  constructor(
+    host: EngineHost,
+    tokens: { readonly source: GetToken | undefined },
+    watchers: readonly { onChange(change: Change): void }[],
+  ) {
     this.#host = host;
+    this.#tokens = tokens;
     this.#watchers = watchers;
     host.addController(this);
   }
@@ -72,7 +87,7 @@ export class EngineController implements ReactiveController {
     this.isMisconfigured = false;
     if (!this.#uploader && !this.#host.baseUrl) return;
     try {
-      if (this.#uploader) this.#heed(() => this.#uploader?.configure(readSettings(this.#host)));
+      if (this.#uploader) this.#heed(() => this.#uploader?.configure(this.#read()));
       if (isTokenSet) this.uploader.allowSignIn();
       else void this.uploader;
     } catch {
@@ -110,8 +125,13 @@ export class EngineController implements ReactiveController {
     );
   }
 
+  #read(): SettingsInput {
+    const input = readSettings(this.#host);
+    return { ...input, getToken: input.getToken ?? this.#tokens.source };
+  }
+
   #create(): Uploader {
-    const uploader = new Uploader(readSettings(this.#host), this.#host.engineOptions);
+    const uploader = new Uploader(this.#read(), this.#host.engineOptions);
     uploader.mayAdd = (file) => this.#dispatch('file-add', file, true);
     uploader.mayRedirect = () => {
       const { openCount } = uploader.snapshot.totals;

@@ -21,7 +21,7 @@ export abstract class FormControl extends LitElement {
   /** Forms can be submitted only with an uploaded file. */
   @property({ type: Boolean }) required = false;
   /** Number of uploaded files that forms need before they can be submitted. */
-  @property({ attribute: 'min-files' }) minFiles?: number | string | undefined;
+  @property() minFiles?: number | string | undefined;
   /**
    * Function that returns what a form submits for an uploaded file. Defaults to JSON with `name`, `sizeBytes`, `sessionId` and
    * `hashes`.

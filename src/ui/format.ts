@@ -68,10 +68,6 @@ export function createFormat(locale: string): Format {
   return format;
 }
 
-/** Returns a name without bidirectional control characters, which can make `gpj.exe` look like `exe.jpg`. */
-export const shownName = (name: string): string =>
-  name.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
-
 /** Splits a name before its extension, so that a long name can be truncated in the middle. */
 export function splitName(name: string): readonly [stem: string, ending: string] {
   const dot = name.lastIndexOf('.');

@@ -1,9 +1,13 @@
 // `@property` of Lit, for TypeScript's decorators only. Lit's own also supports the decorators of the standard, which takes 0.3 kB.
 
 import type { PropertyDeclaration, ReactiveElement } from 'lit';
+import { attributeOf } from '../core/config.ts';
 
-/** Makes a field a reactive property. */
+/** Makes a field a reactive property. By default, its attribute has the same name in kebab case. */
 export const property =
   (options?: PropertyDeclaration) =>
-  (prototype: ReactiveElement, name: PropertyKey): void =>
-    (prototype.constructor as typeof ReactiveElement).createProperty(name, options);
+  (prototype: ReactiveElement, name: string): void =>
+    (prototype.constructor as typeof ReactiveElement).createProperty(name, {
+      attribute: attributeOf(name),
+      ...options,
+    });

@@ -10,6 +10,7 @@ import { openSignIn, type SignIn } from '../engine/sign-in.ts';
 import { Countdown } from './countdown.ts';
 import { textsOf } from './languages.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from './login-messages.ts';
+import { property } from './property.ts';
 import { login } from './styles/login.ts';
 import { type Idp, LOCKED, loginStep } from './views/login.ts';
 
@@ -31,36 +32,24 @@ let count = 0;
  * @fires auth-failed - Sign-in failed for the reason `code`.
  */
 export class SecureUploaderLogin extends LitElement {
-  static override properties = {
-    baseUrl: { attribute: 'base-url' },
-    idpId: { attribute: 'idp-id' },
-    loginPath: { attribute: 'login-path' },
-    challengePath: { attribute: 'challenge-path' },
-    allowFramedLogin: { attribute: 'allow-framed-login', type: Boolean },
-    authOptions: { attribute: false },
-    idps: { attribute: false },
-    messages: { attribute: false },
-    settings: { attribute: false },
-  };
-
   /** URL of the service. Required without an uploader. */
-  baseUrl?: string;
+  @property() baseUrl?: string;
   /** Identity provider to sign in with. */
-  idpId?: string;
+  @property() idpId?: string;
   /** Path of the login request. */
-  loginPath?: string;
+  @property() loginPath?: string;
   /** Path of the challenge request. */
-  challengePath?: string;
+  @property() challengePath?: string;
   /** Shows the form even if the page is framed by another origin. */
-  allowFramedLogin = false;
+  @property({ type: Boolean }) allowFramedLogin = false;
   /** Advanced settings, see docs/authentication.md. */
-  authOptions?: AuthOptions;
+  @property({ attribute: false }) authOptions?: AuthOptions;
   /** Identity providers to choose from. A `federated` provider uses the sign-in window. */
-  idps: readonly Idp[] = [];
+  @property({ attribute: false }) idps: readonly Idp[] = [];
   /** Texts that replace the default texts. */
-  messages: Partial<LoginMessages> = {};
+  @property({ attribute: false }) messages: Partial<LoginMessages> = {};
   /** Settings from the uploader that contains the form, so that uploader and form share one session. */
-  settings?: Settings;
+  @property({ attribute: false }) settings?: Settings;
 
   readonly #countdown = new Countdown(this);
   readonly #texts = textsOf(this, ENGLISH_LOGIN);

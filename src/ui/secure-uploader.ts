@@ -118,33 +118,33 @@ export class SecureUploader extends FormControl {
   static override styles = styles;
 
   /** URL of the service. Required. A change applies to files added later. */
-  @property({ attribute: 'base-url' }) baseUrl?: string | undefined;
+  @property() baseUrl?: string | undefined;
   /** Id of the destination folder. Required. A change applies to files added later. */
-  @property({ attribute: 'parent-id' }) parentId?: string | undefined;
+  @property() parentId?: string | undefined;
   /** How the user signs in: `auto`, `token`, `popup`, `redirect`, `local` or `none`. */
   @property() auth?: AuthMode | undefined;
   /** OAuth client id of this application. */
-  @property({ attribute: 'client-id' }) clientId?: string | undefined;
+  @property() clientId?: string | undefined;
   /** URL of the callback page. Defaults to `secure-uploader-callback.html` beside the page. */
-  @property({ attribute: 'redirect-uri' }) redirectUri?: string | undefined;
+  @property() redirectUri?: string | undefined;
   /** How the service returns the code: `query` or `fragment`. */
-  @property({ attribute: 'response-mode' }) responseMode?: 'query' | 'fragment' | undefined;
+  @property() responseMode?: 'query' | 'fragment' | undefined;
   /** Use of silent sign-in in a hidden frame: `auto` or `off`. */
   @property() silent?: 'auto' | 'off' | undefined;
   /** Required value of `iss` in sign-in responses (RFC 9207). */
   @property() issuer?: string | undefined;
   /** Identity provider to sign in with. */
-  @property({ attribute: 'idp-id' }) idpId?: string | undefined;
+  @property() idpId?: string | undefined;
   /** OAuth scope to request. */
   @property() scope?: string | undefined;
   /** Header that carries the token. */
-  @property({ attribute: 'auth-header' }) authHeader?: string | undefined;
+  @property() authHeader?: string | undefined;
   /** Authentication scheme before the token in its header. */
-  @property({ attribute: 'auth-scheme' }) authScheme?: string | undefined;
+  @property() authScheme?: string | undefined;
   /** Shows the form of `auth="local"` even if the page is framed by another origin. */
-  @property({ attribute: 'allow-framed-login', type: Boolean }) allowFramedLogin = false;
-  /** Origins that chunks may be uploaded to, separated by spaces. Defaults to any https origin. */
-  @property({ attribute: 'upload-origins' }) uploadOrigins?: string | readonly string[] | undefined;
+  @property({ type: Boolean }) allowFramedLogin = false;
+  /** Origins that chunks may be uploaded to, separated by spaces. Defaults to any https origin except that of the page. */
+  @property() uploadOrigins?: string | readonly string[] | undefined;
   /** Id of the current user. Users who share a browser don't resume each other's uploads. */
   @property() owner?: string | undefined;
   /** Accepted file types, as in `<input accept>`. */
@@ -154,15 +154,15 @@ export class SecureUploader extends FormControl {
   /** Shows a button to choose a folder. */
   @property({ type: Boolean }) directory = false;
   /** Maximum number of files. */
-  @property({ attribute: 'max-files' }) maxFiles?: number | string | undefined;
+  @property() maxFiles?: number | string | undefined;
   /** Maximum size of a file, such as `500MB`. */
-  @property({ attribute: 'max-file-size' }) maxFileSize?: number | string | undefined;
+  @property() maxFileSize?: number | string | undefined;
   /** Size of a chunk, such as `8MiB`. Defaults to a size that fits the file. */
-  @property({ attribute: 'chunk-size' }) chunkSize?: number | string | undefined;
+  @property() chunkSize?: number | string | undefined;
   /** Number of chunks uploaded in parallel, or `auto`. */
   @property() concurrency?: number | string | undefined;
   /** Maximum number of chunks in one presign request. */
-  @property({ attribute: 'batch-size' }) batchSize?: number | string | undefined;
+  @property() batchSize?: number | string | undefined;
   /** Limit for the average bandwidth of all uploads together, per second, such as `2MB`. Each chunk is still sent at full speed. */
   @property() throttle?: number | string | undefined;
   /** Hash algorithm that identifies chunks: `sha-256` or `blake3`. */
@@ -170,24 +170,24 @@ export class SecureUploader extends FormControl {
   /** Uploads wait until `start()` is called. */
   @property({ type: Boolean }) manual = false;
   /** Saves no progress, so that uploads can't be resumed after a reload. */
-  @property({ type: Boolean, attribute: 'no-resume' }) noResume = false;
+  @property({ type: Boolean }) noResume = false;
   /**
    * Saves small files (up to 4 MiB each, 64 MiB in total) in the browser. Uploads of these files resume automatically after a
    * reload.
    */
-  @property({ type: Boolean, attribute: 'keep-files' }) keepFiles = false;
+  @property({ type: Boolean }) keepFiles = false;
   /** Days after which the saved progress of an unfinished upload is deleted. */
-  @property({ attribute: 'keep-days' }) keepDays?: number | string | undefined;
+  @property() keepDays?: number | string | undefined;
   /**
    * Minutes after which a request that keeps failing fails its upload. By default, uploads wait without a limit while the server
    * can't be reached.
    */
-  @property({ attribute: 'retry-minutes' }) retryMinutes?: number | string | undefined;
+  @property() retryMinutes?: number | string | undefined;
   /**
    * Behavior if the folder already has a file with the same name. `fail` fails the upload and offers another name, such as `report
    * (2).pdf`. `rename` uses the other name automatically.
    */
-  @property({ attribute: 'on-conflict' }) onConflict?: 'fail' | 'rename' | undefined;
+  @property() onConflict?: 'fail' | 'rename' | undefined;
   /** Prevents adding files, as does a disabled `<fieldset>`. Running uploads continue. A form submits no value then. */
   @property({ type: Boolean, reflect: true }) disabled = false;
   /** Height of the rows: `comfortable`, or `compact` with rows of 40 px. */
@@ -198,41 +198,41 @@ export class SecureUploader extends FormControl {
    */
   @property({ reflect: true }) layout: 'area' | 'bar' | 'overlay' | 'button' | undefined;
   /** URL of the hash worker, if the default worker can't be loaded. */
-  @property({ attribute: 'worker-url' }) workerUrl?: string | undefined;
+  @property() workerUrl?: string | undefined;
   /**
    * URL of `file-keeper.js` on the page's origin. With it, uploads resume after a link or a reload, and users don't have to choose
    * their files again.
    */
-  @property({ attribute: 'keeper-url' }) keeperUrl?: string | undefined;
+  @property() keeperUrl?: string | undefined;
   /**
    * Doesn't warn users who leave the page while files are uploading. With `keeper-url`, there is no warning, because the next page
    * continues the uploads.
    */
-  @property({ type: Boolean, attribute: 'no-leave-warning' }) noLeaveWarning = false;
+  @property({ type: Boolean }) noLeaveWarning = false;
   /** Keeps the screen on while files are uploading and the page is visible. */
-  @property({ type: Boolean, attribute: 'wake-lock' }) wakeLock = false;
+  @property({ type: Boolean }) wakeLock = false;
   /** Asks the browser not to delete saved progress when the disk is almost full. Firefox asks the user. */
-  @property({ type: Boolean, attribute: 'persist-storage' }) persistStorage = false;
+  @property({ type: Boolean }) persistStorage = false;
   /** Also dispatches `chunk-hashed` and `chunk-uploaded`. */
-  @property({ type: Boolean, attribute: 'chunk-events' }) chunkEvents = false;
+  @property({ type: Boolean }) chunkEvents = false;
   /** Path of the commit request. Without a path, an upload is complete when every chunk is stored. */
-  @property({ attribute: 'commit-path' }) commitPath?: string | undefined;
+  @property() commitPath?: string | undefined;
   /** Path of the cancel request. Without a path, the service is not notified. */
-  @property({ attribute: 'cancel-path' }) cancelPath?: string | undefined;
+  @property() cancelPath?: string | undefined;
   /** Path of the sign-in page. */
-  @property({ attribute: 'authorize-path' }) authorizePath?: string | undefined;
+  @property() authorizePath?: string | undefined;
   /** Path of the token request. */
-  @property({ attribute: 'token-path' }) tokenPath?: string | undefined;
+  @property() tokenPath?: string | undefined;
   /** Path of the login request, with `auth="local"`. */
-  @property({ attribute: 'login-path' }) loginPath?: string | undefined;
+  @property() loginPath?: string | undefined;
   /** Path of the challenge request, with `auth="local"`. */
-  @property({ attribute: 'challenge-path' }) challengePath?: string | undefined;
+  @property() challengePath?: string | undefined;
   /** Path of the logout request. Without a path, signing out does not end the user's session on the service. */
-  @property({ attribute: 'logout-path' }) logoutPath?: string | undefined;
+  @property() logoutPath?: string | undefined;
   /** Path of the request that opens an upload session. */
-  @property({ attribute: 'session-path' }) sessionPath?: string | undefined;
+  @property() sessionPath?: string | undefined;
   /** Path of the presign request. */
-  @property({ attribute: 'chunks-path' }) chunksPath?: string | undefined;
+  @property() chunksPath?: string | undefined;
   /**
    * Function that is called when a token is needed. A new function starts a new session, also after a sign-out. Uploads that wait
    * for a first token then use the new function.
@@ -262,7 +262,7 @@ export class SecureUploader extends FormControl {
     () => this.#engine.preconnect(),
     (): boolean => this.#isDisabled || this.#engine.isMisconfigured,
   );
-  readonly #engine = new EngineController(this, [
+  readonly #engine = new EngineController(this, this.#tokens, [
     this.#tokens,
     this.#announcer,
     this.#drop,
@@ -307,7 +307,7 @@ export class SecureUploader extends FormControl {
   /** Token for the service. Write-only. Set a new token when `auth-required` is dispatched. */
   set token(token: TokenInput) {
     this.#tokens.set(token);
-    this.getToken = this.#tokens.getToken;
+    this.getToken = undefined;
   }
 
   /**

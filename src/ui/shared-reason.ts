@@ -4,7 +4,7 @@ import { isActive, type PauseReason } from '../core/phases.ts';
 import type { FileSnapshot } from '../core/types.ts';
 
 /** Reasons that apply to the whole page. Their text does not depend on the file. */
-const OF_ALL: ReadonlySet<PauseReason> = new Set(['offline', 'signed-out', 'challenge', 'rate-limited']);
+const OF_ALL: readonly PauseReason[] = ['offline', 'signed-out', 'challenge', 'rate-limited'];
 
 /**
  * Returns the reason in `OF_ALL` for which all unfinished files wait, if the list has several files. The headline shows it instead
@@ -17,7 +17,7 @@ export function sharedReason(files: readonly FileSnapshot[], isManual: boolean):
   const isShared =
     files.length > 1 &&
     reason &&
-    OF_ALL.has(reason) &&
+    OF_ALL.includes(reason) &&
     files.every((file) => !isOpen(file) || file.pauseReason === reason);
   return isShared ? reason : undefined;
 }

@@ -1,5 +1,5 @@
-// Implements the write-only property `token` with `getToken`. Returns the token until it is rejected or expires, then waits until
-// the page sets a new token.
+// Implements the write-only property `token` with a function for the setting `getToken`, which only the engine gets. The function
+// returns the token until it is rejected or expires, then waits until the page sets a new token.
 
 import type { Change, TokenInput } from '../core/changes.ts';
 import type { GetToken } from '../core/config.ts';
@@ -15,8 +15,12 @@ export class TokenSource {
     this.#onSet = resolve;
   });
 
-  /** Sets the token and resolves waiting calls of `getToken`. */
+  /** Value of the setting `getToken`; `undefined` until the page has set a token. */
+  source: GetToken | undefined;
+
+  /** Sets the token and resolves waiting calls of `source`. */
   set(token: TokenInput): void {
+    this.source = this.getToken;
     this.#token = token;
     this.#isUsed = false;
     this.#owner = '';
@@ -41,7 +45,7 @@ export class TokenSource {
     this.#owner = owner;
   }
 
-  /** Value of the setting `getToken`. Waits until there is a token. */
+  /** Waits until there is a token. */
   readonly getToken: GetToken = async (reason, signal) => {
     if (reason !== 'first' && this.#isUsed) this.clear();
     while (this.#token === undefined) await abortable(this.#next, signal);

@@ -1,7 +1,7 @@
 // The example adapter of docs/authentication.md, with a service that uses other paths and field names.
 import { expect } from '@open-wc/testing';
 import { createLoginForm } from '../../src/auth/form.ts';
-import type { AuthOptions } from '../../src/core/auth-options.ts';
+import type { AdapterAnswer, AuthOptions } from '../../src/core/auth-options.ts';
 import { closeAll, failuresOf, forever } from './open-session.ts';
 import { fixtures, openSilent, until } from './scripted.ts';
 
@@ -88,5 +88,27 @@ describe('a service with other names', () => {
     const { adapter } = await readExample();
     const url = adapter?.authorizeUrl?.({ redirect_uri: 'https://app.example/cb', state: 's' });
     expect(url).to.equal('/v2/authorize?state=s&return_to=https%3A%2F%2Fapp.example%2Fcb');
+  });
+});
+
+describe('an adapter that is an instance of a class', () => {
+  class Adapter {
+    readonly #token: string;
+    constructor(token: string) {
+      this.#token = token;
+    }
+    authorizeUrl(params: Readonly<Record<string, string>>): string {
+      return `${fixtures}authorize.html?${new URLSearchParams(params)}`;
+    }
+    async exchange(): Promise<AdapterAnswer> {
+      return { status: 200, body: { token: this.#token } };
+    }
+  }
+
+  it('keeps its fields, and its sessions apart from those of another instance', async () => {
+    for (const token of ['token-a', 'token-b']) {
+      const opened = openSilent([], { authOptions: { adapter: new Adapter(token) } });
+      expect(await opened.session.withToken(async (token) => token, forever)).to.equal(token);
+    }
   });
 });

@@ -1,10 +1,11 @@
 // Limits of tokens and renewals, tested to the millisecond with a stopped clock.
 
 import { expect } from '@open-wc/testing';
-import { readBearer, readExpiry } from '../../src/auth/bearer.ts';
+import { readBearer } from '../../src/auth/bearer.ts';
 import { AUTH_TIMES, coolMs, timesOf } from '../../src/auth/times.ts';
 import { createBrakes, createKeeper, type Keeper } from '../../src/auth/token-keeper.ts';
 import { createSettings } from '../../src/core/config.ts';
+import { readTimeMs } from '../../src/core/read-time.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 
 let clock: Clock;
@@ -39,7 +40,7 @@ describe('the expiry of a token', () => {
       [{ valueOf: () => 1 }, undefined],
     ];
     for (const [value, expected] of rows) {
-      const found = readExpiry(value);
+      const found = readTimeMs(value);
       // Browsers parse "1." differently. The result must not be a date after 2001.
       if (value === '1.') expect(found ?? 0).to.be.below(1e12);
       else expect(found, String(value)).to.equal(expected);
@@ -137,11 +138,11 @@ describe('a token', () => {
     expect(seen()).to.deep.equal(nothing);
     keeper.reject('t');
     expect(keeper.isRejected()).to.equal(false);
-    expect(keeper.fits(bearer('ann'))).to.equal(true);
+    expect(keeper.fits(bearer('ann'), false)).to.equal(true);
     keeper.keep(bearer('ann'));
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     expect(seen()).to.deep.equal({ ...nothing, value: 't', lifetimeMs: 60_000, expiresAt });
-    expect([bearer('ann'), bearer(), bearer('bob')].map((one) => keeper.fits(one))).to.deep.equal([
+    expect([bearer('ann'), bearer(), bearer('bob')].map((one) => keeper.fits(one, false))).to.deep.equal([
       true,
       true,
       false,
@@ -150,12 +151,12 @@ describe('a token', () => {
     expect(keeper.isRejected()).to.equal(true);
     keeper.keep(bearer());
     expect(keeper.isRejected()).to.equal(false);
-    expect(keeper.fits(bearer('bob')), 'the user of before still counts').to.equal(false);
+    expect(keeper.fits(bearer('bob'), false), 'the user of before still counts').to.equal(false);
     keeper.keep({ ...bearer(), isAssumed: true });
     expect(keeper.expiresAt()).to.equal(undefined);
     keeper.forget();
     expect(seen()).to.deep.equal(nothing);
-    expect(keeper.fits(bearer('bob'))).to.equal(true);
+    expect(keeper.fits(bearer('bob'), false)).to.equal(true);
   });
 });
 

@@ -10,7 +10,7 @@ afterEach(closeAll);
 
 const limits = { coolCapMs: 1000, resendMs: 1000 };
 const first = createModel({
-  canSilent: true,
+  frames: 'allowed',
   limits,
   isSessionEnough: false,
   signedOut: 'no',

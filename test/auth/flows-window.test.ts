@@ -109,7 +109,9 @@ describe('the window', () => {
   it('is opened empty, centered horizontally and in the upper third of the browser', () => {
     const { flows } = create();
     expect(flows.openPopup()).to.equal(true);
-    expect(opened).to.deep.equal([['about:blank', '_blank', 'popup,width=480,height=680,left=601,top=150']]);
+    expect(opened).to.deep.equal([
+      ['about:blank', '_blank', 'popup,width=480,height=680,left=600.5,top=150'],
+    ]);
   });
 
   it('is opened once at a time, and can be focused while it is open', () => {

@@ -2,8 +2,9 @@
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
+import { redeem } from '../../src/auth/authorize.ts';
 import { readBearer } from '../../src/auth/bearer.ts';
-import { type Outcome, redeem } from '../../src/auth/exchange.ts';
+import type { FlowEvent } from '../../src/auth/machine-types.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { ERROR_CODES } from '../../src/core/error-codes.ts';
 import { body, leaf, status } from '../support/junk-answers.ts';
@@ -12,14 +13,14 @@ import { runs } from '../support/scope.ts';
 const settings = createSettings({ baseUrl: 'https://api.test' });
 const forever = new AbortController().signal;
 
-function isTrue(outcome: Outcome, status: number): boolean {
+function isTrue(outcome: FlowEvent, status: number): boolean {
   if (outcome.type === 'token') {
     const { value, lifetimeMs } = outcome.bearer;
     new Headers({ authorization: `Bearer ${value}` });
     return status >= 200 && status <= 299 && value !== '' && lifetimeMs > 0;
   }
   if (outcome.type === 'rate-limited') return status === 429 || status === 503;
-  return ERROR_CODES.includes(outcome.error.code);
+  return 'error' in outcome && ERROR_CODES.includes(outcome.error.code);
 }
 
 it('random invalid responses result in a token, or are classified', async () => {
@@ -34,11 +35,11 @@ it('random invalid responses result in a token, or are classified', async () => 
     count += 1;
     const answer = { status, body, ...(retryAfterMs !== undefined && { retryAfterMs }) };
     const grant = { code: `code-${count}`, verifier: 'v', via: 'silent' as const };
-    const outcome = await redeem(grant as Parameters<typeof redeem>[0], {
-      settings,
-      post: async () => answer,
+    const call = { settings, post: async () => answer, signal: forever };
+    const outcome = await redeem(grant, call, {
       read: (input) => readBearer(input, 1000),
-      signal: forever,
+      arrived: (type, bearer) => ({ type, bearer }),
+      pauseMs: (retryAfterMs = 1000) => retryAfterMs,
     });
     if (outcome.type === 'token') tokenCount += 1;
     if (!isTrue(outcome, status)) throw new Error(`${status} came to ${JSON.stringify(outcome)}`);

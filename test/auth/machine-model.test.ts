@@ -7,7 +7,7 @@ import type { AuthEvent, AuthModel, Effect } from '../../src/auth/machine-types.
 import { at, challenge, EVENTS, generation, type Where } from './sign-in-table.ts';
 
 const bearer = { value: 'opaque', lifetimeMs: 1, isAssumed: false };
-const grant = { code: 'code', verifier: 'verifier', via: 'popup', isSeen: true } as const;
+const grant = { code: 'code', verifier: 'verifier', via: 'popup' } as const;
 const deadline = (of: string): object => ({ type: 'deadline', of });
 const required = (reason = 'first'): object => ({ type: 'require', reason });
 const limited = (waitMs: number): AuthEvent => ({ type: 'rate-limited', generation, waitMs });
@@ -36,10 +36,9 @@ const used = {
   coolings: 3,
   cooledMs: 5,
   signedOut: 'now',
-  sessionMade: true,
   error: { code: 'network' },
 } as const;
-const cleared = { coolings: 0, cooledMs: 0, signedOut: 'no', sessionMade: false, error: undefined };
+const cleared = { coolings: 0, cooledMs: 0, signedOut: 'no', error: undefined };
 const network = { code: 'network' };
 
 const CASES: readonly Case[] = [
@@ -85,22 +84,22 @@ const CASES: readonly Case[] = [
     [deadline('login'), { type: 'login' }],
   ],
   [
-    'a token of the service is stored, and its session exists',
+    'a token of the service is stored',
     'exchange',
     { coolings: 2, cooledMs: 9, signedOut: 'before', source: 'host' },
     EVENTS.token,
     {
       ...{ state: 'signed-in', coolings: 0, cooledMs: 0, signedOut: 'no' },
-      ...{ source: 'service', reason: 'expired', sessionMade: true },
+      ...{ source: 'service', reason: 'expired' },
     },
     [{ type: 'keep', bearer }],
   ],
   [
-    'a token of the page is stored, and does not imply a session',
+    'a token of the page is stored, and says nothing about frames',
     'asking-host',
-    { sessionMade: true },
+    { frames: 'blind' },
     EVENTS['host-token'],
-    { state: 'signed-in', source: 'host', reason: 'expired', sessionMade: false },
+    { state: 'signed-in', source: 'host', reason: 'expired' },
     [{ type: 'keep', bearer }],
   ],
   [
@@ -122,17 +121,17 @@ const CASES: readonly Case[] = [
   [
     'another user has to sign in',
     'exchange',
-    { sessionMade: true },
+    {},
     EVENTS['other-user'],
-    { state: 'prompt', error: { code: 'access-denied' }, sessionMade: false },
+    { state: 'prompt', error: { code: 'access-denied' } },
     [{ type: 'drop' }, required()],
   ],
   [
     'a defect deletes the token',
     'signed-in',
-    { sessionMade: true },
+    {},
     EVENTS.fault,
-    { state: 'prompt', error: { code: 'authorize-failed' }, sessionMade: false },
+    { state: 'prompt', error: { code: 'authorize-failed' } },
     [{ type: 'forget' }, required()],
   ],
   [
@@ -154,9 +153,9 @@ const CASES: readonly Case[] = [
   [
     'a code that was burnt requires the user if no frame can work',
     'exchange',
-    { canSilent: false, sessionMade: true },
+    { frames: 'blind' },
     EVENTS.burnt,
-    { state: 'prompt', coolings: 1, sessionMade: false, error: network },
+    { state: 'prompt', coolings: 1, error: network },
     [required()],
   ],
   [
@@ -224,34 +223,26 @@ const CASES: readonly Case[] = [
   [
     'a frame that does not see an existing session is not used again',
     'silent',
-    { sessionMade: true },
+    { frames: 'expected' },
     { type: 'failed', generation, error: { code: 'sign-in-required' } },
-    { state: 'prompt', canSilent: false, sessionMade: false, error: { code: 'sign-in-required' } },
-    [required()],
-  ],
-  [
-    'a frame that has worked is used again anyway',
-    'silent',
-    { sessionMade: true, silentWorked: true },
-    { type: 'failed', generation, error: { code: 'sign-in-required' } },
-    { state: 'prompt', sessionMade: false },
+    { state: 'prompt', frames: 'blind', error: { code: 'sign-in-required' } },
     [required()],
   ],
   [
     'a code of a frame shows that frames work',
     'silent',
-    {},
-    { type: 'code', generation, grant: { ...grant, via: 'silent', isSeen: false } },
-    { state: 'exchange', silentWorked: true },
-    [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'silent', isSeen: false } }],
+    { frames: 'expected' },
+    { type: 'code', generation, grant: { ...grant, via: 'silent' } },
+    { state: 'exchange', frames: 'allowed' },
+    [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'silent' } }],
   ],
   [
-    'a code of a form is visible to frames',
+    'frames get another try after each sign-in of the user',
     'verify',
-    { canSilent: false },
-    { type: 'code', generation, grant: { ...grant, via: 'form', isSeen: false } },
-    { state: 'exchange', canSilent: true, challenge: undefined },
-    [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'form', isSeen: false } }],
+    { frames: 'blind' },
+    { type: 'code', generation, grant: { ...grant, via: 'form' } },
+    { state: 'exchange', frames: 'expected', challenge: undefined },
+    [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'form' } }],
   ],
   [
     'a token of the page is renewed by the page, in the background',
@@ -283,7 +274,7 @@ const CASES: readonly Case[] = [
     {},
     EVENTS.failed,
     { renewing: undefined },
-    [{ type: 'hold' }],
+    [{ type: 'hold', ms: undefined }],
   ],
   [
     'a renewal that failed with an expired token requires the user',
@@ -296,9 +287,9 @@ const CASES: readonly Case[] = [
   [
     'that no user is signed in any more is no failure',
     'renewing-silent',
-    { isAlive: false, sessionMade: true },
+    { isAlive: false, frames: 'expected' },
     { type: 'failed', generation, error: { code: 'sign-in-required' } },
-    { state: 'prompt', renewing: undefined, canSilent: false, sessionMade: false },
+    { state: 'prompt', renewing: undefined, frames: 'blind' },
     [required()],
   ],
   [

@@ -9,7 +9,6 @@ import { at, challenge, EVENTS, generation, push, sms, TABLE, totp, type Where }
 const reduce = (model: AuthModel, event: AuthEvent) => reduceBare(model, event, challengeRows);
 const { grant } = EVENTS.code as Extract<AuthEvent, { readonly type: 'code' }>;
 /** Event with a code whose session at the service is not visible in a hidden frame. */
-const unseen: AuthEvent = { type: 'code', generation, grant: { ...grant, isSeen: false } };
 const PLACES = Object.keys(TABLE) as Where[];
 const tell = ({ model, effects }: ReturnType<typeof reduce>): string =>
   [model.state, model.error?.code ?? '-', ...effects.map(({ type }) => type)].join(' ');
@@ -70,7 +69,7 @@ describe('the decisions of the sign-in table', () => {
 
   it('go directly to the user if no silent attempt can work, and after the user signed out', () => {
     const event = EVENTS['need-token'];
-    expect(tell(reduce(at('signed-out', { canSilent: false }), event))).to.equal('prompt - require');
+    expect(tell(reduce(at('signed-out', { frames: 'off' }), event))).to.equal('prompt - require');
     for (const signedOut of ['now', 'before'] as const)
       expect(tell(reduce(at('signed-out', { signedOut }), event))).to.equal('prompt - require');
   });
@@ -78,37 +77,41 @@ describe('the decisions of the sign-in table', () => {
   it('show no error when the first silent attempt finds no signed-in user', () => {
     const event: AuthEvent = { type: 'failed', generation, error: { code: 'sign-in-required' } };
     const { model } = reduce(at('silent'), event);
-    expect([model.state, model.error, model.canSilent]).to.deep.equal(['prompt', undefined, true]);
+    expect([model.state, model.error, model.frames]).to.deep.equal(['prompt', undefined, 'allowed']);
   });
 
-  it('never use the hidden frame again if it does not see a session that was just created', () => {
+  it('do not use the hidden frame again if it does not see a session that was just created', () => {
     const event: AuthEvent = { type: 'failed', generation, error: { code: 'sign-in-required' } };
-    const { model } = reduce(at('silent', { sessionMade: true }), event);
-    expect([model.state, model.error?.code, model.canSilent]).to.deep.equal([
+    const { model } = reduce(at('silent', { frames: 'expected' }), event);
+    expect([model.state, model.error?.code, model.frames]).to.deep.equal([
       'prompt',
       'sign-in-required',
-      false,
+      'blind',
     ]);
   });
 
   it('use the hidden frame again after a temporary error', () => {
     for (const type of ['failed', 'deadline'] as const)
       for (const where of ['silent', 'renewing-silent'] as const)
-        expect(reduce(at(where), EVENTS[type]).model.canSilent, `${where} / ${type}`).to.equal(true);
+        for (const frames of ['allowed', 'expected'] as const)
+          expect(reduce(at(where, { frames }), EVENTS[type]).model.frames, `${where} / ${type}`).to.equal(
+            frames,
+          );
   });
 
-  it('use the hidden frame again after a sign-in, unless it cannot see the session', () => {
-    const lost = { canSilent: false };
-    expect(reduce(at('popup', lost), EVENTS.code).model.canSilent).to.equal(true);
-    expect(reduce(at('popup', lost), unseen).model.canSilent).to.equal(false);
-    expect(reduce(at('popup', { ...lost, silentWorked: true }), unseen).model.canSilent).to.equal(true);
-    const never = { ...lost, mayTryFrames: false };
-    expect(reduce(at('popup', never), EVENTS.code).model.canSilent).to.equal(false);
-  });
-
-  it('use no hidden frame after a window on another site', () => {
-    const { model } = reduce(at('popup'), unseen);
-    expect(model.canSilent).to.equal(false);
+  it('use the hidden frame once more after each sign-in, unless the browser or the settings forbid it', () => {
+    for (const [before, after] of [
+      ['blind', 'expected'],
+      ['allowed', 'expected'],
+      ['off', 'off'],
+    ] as const)
+      for (const [where, event] of [
+        ['popup', EVENTS.code],
+        ['signed-out', EVENTS.returned],
+      ] as const)
+        expect(reduce(at(where, { frames: before }), event).model.frames, where).to.equal(after);
+    const works = { ...EVENTS.code, grant: { ...grant, via: 'silent' } } as AuthEvent;
+    expect(reduce(at('silent', { frames: 'expected' }), works).model.frames).to.equal('allowed');
   });
 
   it('show a blocked window as such and offer to try again', () => {
@@ -124,7 +127,7 @@ describe('the decisions of the sign-in table', () => {
     expect(tell(reduce(at('exchange', { coolings: 1 }), malformed))).to.equal(
       'prompt token-malformed require',
     );
-    const blind = at('exchange', { canSilent: false });
+    const blind = at('exchange', { frames: 'blind' });
     expect(tell(reduce(blind, EVENTS.burnt))).to.equal('prompt network require');
   });
 
@@ -147,11 +150,11 @@ describe('the decisions of the sign-in table', () => {
       // Browsers may be wrong about being offline.
       for (const isOffline of [false, true]) {
         const { model } = reduce({ ...move.model, isOffline }, back);
-        expect([model.state, model.canSilent]).to.deep.equal(['silent', true]);
+        expect([model.state, model.frames]).to.deep.equal(['silent', 'allowed']);
       }
     }
     const alive = reduce(at('renewing-silent', offline), EVENTS.deadline);
-    expect([tell(alive), alive.model.canSilent]).to.deep.equal(['signed-in - hold', true]);
+    expect([tell(alive), alive.model.frames]).to.deep.equal(['signed-in - hold', 'allowed']);
   });
 
   it('end if the browser is wrong about being offline', () => {
@@ -235,7 +238,7 @@ describe('the decisions of the sign-in table', () => {
   });
 
   it('do not renew if only the user could, until the token has expired', () => {
-    const model = at('signed-in', { canSilent: false });
+    const model = at('signed-in', { frames: 'blind' });
     expect(reduce(model, EVENTS['renew-due']).effects).to.deep.equal([]);
     const dead = { ...model, isAlive: false };
     expect(tell(reduce(dead, EVENTS['renew-due']))).to.equal('prompt - require');
@@ -254,23 +257,22 @@ describe('the decisions of the sign-in table', () => {
   });
 
   it('reset the count of delays and the sign-out flag once the user signs in or a token arrives', () => {
-    const tired = { coolings: 3, cooledMs: 5, signedOut: 'now', sessionMade: true } as const;
+    const tired = { coolings: 3, cooledMs: 5, signedOut: 'now' } as const;
     const signIn = (via: 'popup' | 'redirect' | 'host' | 'form'): AuthEvent => ({ type: 'sign-in', via });
-    const moves: readonly (readonly [AuthModel, AuthEvent, boolean])[] = [
-      [at('prompt', tired), signIn('popup'), false],
-      [at('prompt', tired), signIn('redirect'), false],
-      [at('prompt', tired), signIn('host'), false],
-      [at('prompt', tired), signIn('form'), false],
-      [at('prompt', tired), EVENTS['submit-login'], true],
-      [at('exchange', tired), EVENTS.token, true],
-      [at('asking-host', tired), EVENTS['host-token'], false],
+    const moves: readonly (readonly [AuthModel, AuthEvent])[] = [
+      [at('prompt', tired), signIn('popup')],
+      [at('prompt', tired), signIn('redirect')],
+      [at('prompt', tired), signIn('host')],
+      [at('prompt', tired), signIn('form')],
+      [at('prompt', tired), EVENTS['submit-login']],
+      [at('exchange', tired), EVENTS.token],
+      [at('asking-host', tired), EVENTS['host-token']],
     ];
-    for (const [model, event, sessionMade] of moves)
+    for (const [model, event] of moves)
       expect(reduce(model, event).model, JSON.stringify(event)).to.include({
         coolings: 0,
         cooledMs: 0,
         signedOut: 'no',
-        sessionMade,
       });
   });
 

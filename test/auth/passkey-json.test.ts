@@ -5,7 +5,7 @@ import { askPasskey } from '../../src/auth/passkey.ts';
 import { rejection } from '../support/collect.ts';
 
 const { signal } = new AbortController();
-const base = 'https://files.example.com/api';
+const service = { baseUrl: 'https://files.example.com/api', authOptions: {} };
 const bytes = (...all: number[]): ArrayBuffer => new Uint8Array(all).buffer;
 
 let asked: CredentialRequestOptions | undefined;
@@ -64,7 +64,7 @@ describe('the passkey options', () => {
       timeout: 5,
     };
     for (const json of [request, { publicKey: request }]) {
-      await askPasskey(json, base, signal);
+      await askPasskey(json, service, signal);
       expect(asked?.signal).to.equal(signal);
       expect(list(asked?.publicKey)).to.deep.equal({
         challenge: [251, 255, 1],
@@ -76,7 +76,7 @@ describe('the passkey options', () => {
         timeout: 5,
       });
     }
-    await askPasskey({ challenge: 'AQ', allowCredentials: 'any' }, base, signal);
+    await askPasskey({ challenge: 'AQ', allowCredentials: 'any' }, service, signal);
     expect(list(asked?.publicKey)).to.deep.include({ allowCredentials: [] });
   });
 
@@ -88,26 +88,36 @@ describe('the passkey options', () => {
       read.push(json);
       return options;
     });
-    await askPasskey({ challenge: 'AQ', rpId: 'example.com' }, base, signal);
-    expect(read).to.deep.equal([{ challenge: 'AQ', rpId: 'example.com' }]);
+    await askPasskey({ challenge: 'AQ' }, service, signal);
+    expect(read).to.deep.equal([{ challenge: 'AQ', rpId: 'files.example.com' }]);
     expect(asked?.publicKey).to.equal(options);
   });
 
-  it('are missing for another domain, and if the request is invalid', async () => {
+  it('are missing for another domain, also if the page is on it, and if the request is invalid', async () => {
     for (const json of [
+      { challenge: 'AQ', rpId: 'example.com' },
       { challenge: 'AQ', rpId: 'example.org' },
       { challenge: 'AQ', rpId: 7 },
       { challenge: '*' },
     ])
-      expect(await rejection(askPasskey(json, base, signal))).to.include({ code: 'passkey-unavailable' });
+      expect(await rejection(askPasskey(json, service, signal))).to.include({ code: 'passkey-unavailable' });
     expect(asked).to.equal(undefined);
+  });
+
+  it('have the domain that the page allows, and no other', async () => {
+    answer = () => credential();
+    const allowing = { ...service, authOptions: { rpId: 'example.com' } };
+    await askPasskey({ challenge: 'AQ', rpId: 'example.com' }, allowing, signal);
+    expect(asked?.publicKey?.rpId).to.equal('example.com');
+    const own = { challenge: 'AQ', rpId: 'files.example.com' };
+    expect(await rejection(askPasskey(own, allowing, signal))).to.include({ code: 'passkey-unavailable' });
   });
 });
 
 describe('the passkey response', () => {
   it('is serialized by the browser, if it can', async () => {
     answer = () => credential({ toJSON: () => 'written' });
-    expect(await askPasskey({ challenge: 'AQ' }, base, signal)).to.equal('written');
+    expect(await askPasskey({ challenge: 'AQ' }, service, signal)).to.equal('written');
   });
 
   it('is serialized by hand if that throws', async () => {
@@ -120,9 +130,9 @@ describe('the passkey response', () => {
       response: { clientDataJSON: 'AQ', authenticatorData: '__79', signature: '-_8' },
     };
     answer = () => credential();
-    expect(await askPasskey({ challenge: 'AQ' }, base, signal)).to.deep.equal(written);
+    expect(await askPasskey({ challenge: 'AQ' }, service, signal)).to.deep.equal(written);
     answer = () => credential({ response: response(bytes(7)) });
-    expect(await askPasskey({ challenge: 'AQ' }, base, signal)).to.deep.equal({
+    expect(await askPasskey({ challenge: 'AQ' }, service, signal)).to.deep.equal({
       ...written,
       response: { ...written.response, userHandle: 'Bw' },
     });
@@ -144,6 +154,6 @@ describe('the passkey response', () => {
         if (act) throw act;
         return null;
       };
-      expect(await rejection(askPasskey({ challenge: 'AQ' }, base, signal))).to.include({ code });
+      expect(await rejection(askPasskey({ challenge: 'AQ' }, service, signal))).to.include({ code });
     });
 });

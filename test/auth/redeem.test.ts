@@ -1,8 +1,8 @@
 // Meaning of the response to the exchange of a code, for each status.
 
 import { expect } from '@open-wc/testing';
-import { readBearer } from '../../src/auth/bearer.ts';
-import { redeem } from '../../src/auth/exchange.ts';
+import { redeem } from '../../src/auth/authorize.ts';
+import { type Bearer, readBearer } from '../../src/auth/bearer.ts';
 import type { PostAnswer } from '../../src/auth/post.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -19,12 +19,18 @@ async function outcomeOf(answer: PostAnswer | Error): Promise<unknown> {
   };
   const grant = { code: `code ${count}`, verifier: 'v', via: 'popup' } as const;
   const read = (input: unknown) => readBearer(input, 5000);
-  const outcome = await redeem(grant, { settings, post, read, signal: forever });
-  return outcome.type === 'token' ? [outcome.type, outcome.bearer.value] : outcome;
+  const arrived = (type: 'token', bearer: Bearer) => ({ type, bearer });
+  const pauseMs = (retryAfterMs = 7000): number => retryAfterMs;
+  const event = await redeem(grant, { settings, post, signal: forever }, { read, arrived, pauseMs });
+  return event.type === 'token' ? [event.type, event.bearer.value] : event;
 }
 
 const failed = (code: string, status: number) => ({ type: 'failed', error: { code, status } });
-const burnt = (code: string, status: number) => ({ type: 'burnt', error: { code, status } });
+const burnt = (code: string, status?: number) => ({
+  type: 'burnt',
+  error: { code, ...(status && { status }) },
+  waitMs: 7000,
+});
 
 describe('the response to a code', () => {
   for (const [status, expected] of [
@@ -41,7 +47,7 @@ describe('the response to a code', () => {
     [407, failed('service-failed', 407)],
     [408, burnt('service-failed', 408)],
     [409, failed('service-failed', 409)],
-    [429, { type: 'rate-limited', retryAfterMs: undefined }],
+    [429, { type: 'rate-limited', waitMs: 7000 }],
     [499, failed('service-failed', 499)],
     [500, burnt('service-failed', 500)],
     [503, burnt('service-failed', 503)],
@@ -61,7 +67,7 @@ describe('the response to a code', () => {
     for (const status of [429, 503])
       expect(await outcomeOf({ status, retryAfterMs: 0 })).to.deep.equal({
         type: 'rate-limited',
-        retryAfterMs: 0,
+        waitMs: 0,
       });
     expect(await outcomeOf({ status: 500, retryAfterMs: 1 })).to.deep.equal(burnt('service-failed', 500));
   });
@@ -79,13 +85,7 @@ describe('the response to a code', () => {
   });
 
   it('that never arrived leaves that unknown too', async () => {
-    expect(await outcomeOf(new UploaderError('timeout', 'late'))).to.deep.equal({
-      type: 'burnt',
-      error: { code: 'timeout' },
-    });
-    expect(await outcomeOf(new TypeError('no line'))).to.deep.equal({
-      type: 'burnt',
-      error: { code: 'network' },
-    });
+    expect(await outcomeOf(new UploaderError('timeout', 'late'))).to.deep.equal(burnt('timeout'));
+    expect(await outcomeOf(new TypeError('no line'))).to.deep.equal(burnt('network'));
   });
 });

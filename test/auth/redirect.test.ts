@@ -42,11 +42,11 @@ const storedKeys = (): string[] =>
 const MINUTE_MS = 60_000;
 
 describe('a page that was loaded with a response', () => {
-  // Must be the first test of the file: only the first test loads `round-effects.ts`, and loading takes longer than `close`.
+  // Must be the first test of the file: only the first test loads `authorize.ts`, and loading takes longer than `close`.
   it('redeems nothing for an element that was removed meanwhile', async () => {
     const opened = comeBack('code=c&state=our-state', MINUTE_MS);
     opened.session.close();
-    await import('../../src/auth/round-effects.ts');
+    await import('../../src/auth/authorize.ts');
     await settled();
     expect([opened.sent, opened.session.snapshot.state]).to.deep.equal([[], 'signed-out']);
   });

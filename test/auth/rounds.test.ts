@@ -1,7 +1,8 @@
 // Authorization requests: pages that can't start a request, and messages that are accepted as responses.
 import { expect } from '@open-wc/testing';
+import { runPopup, trySilent } from '../../src/auth/authorize.ts';
 import { createTransaction } from '../../src/auth/pkce.ts';
-import { runPopup, trySilent } from '../../src/auth/rounds.ts';
+import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { rejection } from '../service/reference.ts';
 import { until } from '../support/collect.ts';
@@ -66,8 +67,8 @@ describe('an authorization request', () => {
     document.body.append(frame);
     const channel = new BroadcastChannel('secure-uploader:our-state');
     const round = { state: 'our-state', verifier: 'v', challenge: 'c', url: 'about:blank', origin: 'null' };
-    const options = { signal: forever, onClosed: () => undefined, pollMs: 1000, graceMs: 1000 };
-    const grant = runPopup(frame.contentWindow as Window, settings, round, options);
+    const popup = frame.contentWindow as Window;
+    const grant = runPopup(popup, settings, round, AUTH_TIMES, () => undefined, forever);
     const answer = { type: 'secure-uploader:answer', version: 1, params: 'code=right&state=our-state' };
     const wrong = { ...answer, params: 'code=wrong&state=our-state' };
     for (const data of [

@@ -5,13 +5,13 @@ import type { AuthState } from '../../src/core/types.ts';
 
 const limits = { coolCapMs: 300_000, resendMs: 30_000 };
 const first = createModel({
-  canSilent: true,
+  frames: 'allowed',
   limits,
   isSessionEnough: false,
   signedOut: 'no',
 });
 const bearer = { value: 'opaque', lifetimeMs: 1, isAssumed: false };
-const grant = { code: 'code', verifier: 'verifier', via: 'popup' as const, isSeen: true };
+const grant = { code: 'code', verifier: 'verifier', via: 'popup' as const };
 export const totp: Method = { id: 'totp', family: 'totp', needsStart: false };
 export const sms: Method = { id: 'sms', family: 'sms', needsStart: true };
 export const push: Method = { id: 'push', family: 'push', needsStart: true };

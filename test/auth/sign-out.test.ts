@@ -323,6 +323,28 @@ describe('the last calls', () => {
         expect(opened.session.snapshot.state).to.equal('signed-out');
         expect(warnings).to.have.length(index === 0 ? 1 : 0);
       }));
+
+  for (const [what, logout] of [
+    ['never settles', () => new Promise<never>(() => undefined)],
+    [
+      'throws',
+      () => {
+        throw new Error('of the page');
+      },
+    ],
+    ['returns nothing', () => undefined as never],
+  ] as const)
+    it(`end although the adapter of the page ${what}, and the next sign-out works`, () =>
+      captureWarnings(async () => {
+        const input = { logoutPath: '/logout', baseUrl: freshUrl(), authOptions: { adapter: { logout } } };
+        const opened = open({ ...input, getToken: () => 't' }, { lastCallsMs: 20 });
+        for (let count = 0; count < 2; count += 1) {
+          await tokenOf(opened);
+          await opened.session.signOut();
+          expect(opened.session.snapshot.state).to.equal('signed-out');
+          opened.session.allow();
+        }
+      }));
 });
 
 describe('the next sign-in by the user', () => {

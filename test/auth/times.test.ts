@@ -23,8 +23,6 @@ const USUAL = {
   brakeMs: 30_000,
   brakeWindowMs: 5 * MINUTE_MS,
   brakeCount: 3,
-  checkMs: 15_000,
-  workMs: MINUTE_MS,
   resendMs: 30_000,
   coolCapMs: 5 * MINUTE_MS,
   coolBaseMs: 2000,

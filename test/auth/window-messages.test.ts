@@ -1,7 +1,7 @@
 // Responses that a page accepts from its sign-in window, and detection of a closed window.
 
 import { expect } from '@open-wc/testing';
-import { runPopup } from '../../src/auth/rounds.ts';
+import { runPopup } from '../../src/auth/authorize.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { stopClock } from '../support/clock.ts';
 import { rejection, settled } from '../support/collect.ts';
@@ -42,14 +42,16 @@ afterEach(() => {
 });
 
 const start = (target: object = popup): Promise<unknown> =>
-  runPopup(target as Window, settings, round, {
-    signal: stop.signal,
-    onClosed: () => {
+  runPopup(
+    target as Window,
+    settings,
+    round,
+    { closedPollMs: 200, closedGraceMs: 1500 },
+    () => {
       closedCount += 1;
     },
-    pollMs: 200,
-    graceMs: 1500,
-  });
+    stop.signal,
+  );
 
 const send = (more: { origin?: string; source?: Window | null; data?: unknown } = {}): void =>
   void window.dispatchEvent(

@@ -112,7 +112,7 @@ describe('settings', () => {
     const getToken = (): string => 'token';
     const parentFor = (): string => 'folder';
     const profile = { sendSizes: true };
-    const authOptions = { silentAfterPopup: true };
+    const authOptions = { autoSubmitCode: true };
     const given: readonly (readonly [SettingsInput, Partial<Settings>])[] = [
       [{ parentId: 'folder' }, { parentId: 'folder' }],
       ...(['token', 'popup', 'redirect', 'local', 'none'] as const).map(
@@ -195,16 +195,7 @@ describe('settings', () => {
 
   it('treat an empty attribute and `auto` as unset, without a warning', () => {
     const lists = ['auth', 'responseMode', 'silent', 'hash', 'onConflict'];
-    const texts = [
-      'redirectUri',
-      'issuer',
-      'idpId',
-      'scope',
-      'authHeader',
-      'workerUrl',
-      'keeperUrl',
-      'uploadOrigins',
-    ];
+    const texts = ['redirectUri', 'idpId', 'scope', 'authHeader', 'workerUrl', 'keeperUrl'];
     const numbers = [
       'minFiles',
       'maxFiles',
@@ -283,17 +274,25 @@ describe('settings', () => {
     expect(read({ accept: '.pdf, image/*,application/pdf, */*, *,' }).warnings).to.deep.equal([]);
   });
 
-  it('read the origins of a list of URLs, and reject a list with one that has none', () => {
+  it('read a list of origins, and reject a list with an entry that is more or less than an origin', () => {
     for (const uploadOrigins of [
-      'https://a.example/path, https://b.example:8443',
-      ' https://a.example\nhttps://b.example:8443,',
-      ['https://a.example/path', '', 'https://b.example:8443'],
+      'https://a.example/, https://b.example:8443',
+      ' HTTPS://A.example:443\nhttps://b.example:8443,',
+      ['https://a.example', '', 'https://b.example:8443'],
     ])
       expect(read({ uploadOrigins }).settings.uploadOrigins).to.deep.equal([
         'https://a.example',
         'https://b.example:8443',
       ]);
-    for (const bad of ['files.example', 'data:x'])
+    for (const bad of [
+      'files.example',
+      'data:x',
+      'https://s3.example/bucket',
+      'https://a.example?x',
+      'https://a.example#x',
+      'https://u@a.example',
+      'blob:https://a.example/x',
+    ])
       expect(() => read({ uploadOrigins: `https://a.example ${bad}` }))
         .to.throw(UploaderError, `"${bad}" is not a valid origin such as https://files.example`)
         .with.property('code', 'bad-config');
@@ -303,7 +302,7 @@ describe('settings', () => {
   const SCOPES: Readonly<Record<'sign-in' | 'service' | 'upload', SettingsInput>> = {
     'sign-in': {
       baseUrl: 'https://other.example',
-      auth: 'popup',
+      auth: 'token',
       clientId: 'app',
       redirectUri: '/back',
       responseMode: 'fragment',
@@ -318,7 +317,7 @@ describe('settings', () => {
       challengePath: '/d',
       logoutPath: '/e',
       getToken: () => 'token',
-      authOptions: { silentAfterPopup: true },
+      authOptions: { autoSubmitCode: true },
       authHeader: 'X-Token',
       authScheme: 'Token',
     },

@@ -1,9 +1,10 @@
-// Small helpers of the core: `contentOf`, warnings, channels to other tabs, and listeners.
+// Small helpers of the core: `contentOf`, shown texts, warnings, channels to other tabs, and listeners.
 
 import { expect } from '@open-wc/testing';
 import { openChannel } from '../../src/core/channel.ts';
 import { contentOf } from '../../src/core/content.ts';
 import { Listeners } from '../../src/core/listeners.ts';
+import { shownText } from '../../src/core/names.ts';
 import { warnOnConsole, warnOnce, warnOnceHere } from '../../src/core/warn.ts';
 import { settled } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
@@ -20,6 +21,36 @@ describe('contentOf', () => {
   it('differs for another value, name, or function', () => {
     const different = [{ a: 1 }, { a: 2 }, { b: 1 }, { a: '1' }, { a: one }, { a: other }, { a: undefined }];
     expect(new Set(different.map(contentOf)).size).to.equal(different.length);
+  });
+
+  it('differs for two instances of a class, whose content is not visible', () => {
+    class Adapter {
+      readonly #tenant: string;
+      constructor(tenant: string) {
+        this.#tenant = tenant;
+      }
+      authorizeUrl(): string {
+        return `/${this.#tenant}`;
+      }
+    }
+    const [one, other] = [new Adapter('a'), new Adapter('b')];
+    expect(contentOf({ adapter: one })).to.equal(contentOf({ adapter: one }));
+    expect(contentOf({ adapter: one })).not.to.equal(contentOf({ adapter: other }));
+    expect(contentOf(Object.assign(Object.create(null), { a: 1 }))).to.equal(contentOf({ a: 1 }));
+  });
+});
+
+describe('a text of a user or of the service', () => {
+  it('is shown without characters that change the direction, or that are invisible', () => {
+    expect(shownText('invoice\u202efdp.exe')).to.equal('invoicefdp.exe');
+    expect(shownText('\u200ea\u200fb\u202ac\u2066d\u2069\u061c')).to.equal('abcd');
+    expect(shownText('a\u200bb\u200cc\u200dd\u00ade\ufeff\u{e0041}')).to.equal('abcde');
+    expect(shownText('a\0b\x1bc\nd\re\u0085f\u2028g\u2029')).to.equal('abcdefg');
+  });
+
+  it('keeps the joiners that its letters need', () => {
+    for (const text of ['نامه\u200cها.pdf', 'क्\u200dष', '👩\u200d👧.jpg', 'Grüße – naïve 日本.txt'])
+      expect(shownText(text)).to.equal(text);
   });
 });
 

@@ -58,7 +58,7 @@ const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, Settings
   getToken: ['sign-in', () => 'token'],
   parentFor: ['upload', () => 'folder'],
   profile: ['service', { sendSizes: true }],
-  authOptions: ['sign-in', { silentAfterPopup: true }],
+  authOptions: ['sign-in', { autoSubmitCode: true }],
 };
 
 const usual = createSettings({ baseUrl: 'https://a.test' });

@@ -13,7 +13,7 @@ import { eventsOf, until } from './support/browser.ts';
  */
 const SILENT: [Site, object][] = [
   ['same-site', {}],
-  ['cross-site', { silentAfterPopup: true, credentials: { token: 'include' } }],
+  ['cross-site', { credentials: { token: 'include' } }],
 ];
 
 for (const [only, authOptions] of SILENT) {

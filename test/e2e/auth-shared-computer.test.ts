@@ -123,4 +123,34 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
     assertUnseen(traces.lines, { 'the name of a file': [PRIVATE], secret: ofAlice });
     if (engine === 'chromium') assertUnseen(await memoryOf(third), { secret: ofAlice });
   });
+
+  test('given another user’s session at the service and ownerField, then no file goes to that user', async () => {
+    const other = await openTab('user-vic');
+    await pick(other, 0, 'of-vic.txt');
+    await signIn(other, 0, 'vic@example.com');
+    await until(other, 'upload-completed');
+    await other.close();
+    const bearersOfVic = new Set(world.service.log.map(({ bearerNumber }) => bearerNumber));
+    world.service.faults.clearLog();
+
+    // Alice has signed in to the page, and Vic's session cookie at the service is still valid.
+    const page = await openTab('user-alice');
+    await page.evaluate(() => {
+      for (const each of document.querySelectorAll('secure-uploader'))
+        each.authOptions = { ownerField: 'id' };
+    });
+    await pick(page, 0, `${PRIVATE}.txt`);
+    const [failed] = await until(page, 'auth-failed');
+    assert.equal(failed?.detail.code, 'access-denied');
+    assert.deepEqual(world.entries('session'), [], 'no upload was opened');
+
+    // The window asks for credentials although the service has a session, and names the user.
+    const requested = page.waitForEvent('popup').then((window) => window.waitForURL(/prompt=login/));
+    await signIn(page, 0, 'alice@example.com');
+    await requested;
+    await until(page, 'upload-completed');
+    const numbers = new Set(world.service.log.map(({ bearerNumber }) => bearerNumber).filter(Boolean));
+    assert.equal(numbers.size, 1, 'one token was used');
+    assert.ok(!bearersOfVic.has([...numbers][0]), 'and it is not the one of Vic');
+  });
 });

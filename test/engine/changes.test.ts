@@ -16,6 +16,21 @@ function expectFrozen(value: unknown, path: string): void {
   for (const [name, inner] of Object.entries(value)) expectFrozen(inner, `${path}.${name}`);
 }
 
+it('do not contain the id of the session if the secret session header contains it', async () => {
+  const engine = new TestEngine();
+  const { openSession } = engine.service.calls;
+  Object.assign(engine.service.calls, {
+    openSession: async (...given: Parameters<typeof openSession>) => {
+      const session = await openSession(...given);
+      return { ...session, header: `Upload ${session.sessionId}` };
+    },
+  });
+  engine.service.answerAll();
+  await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+  await engine.waitForChange('uploads-finished');
+  expect(engine.details('upload-completed')[0]).not.to.have.property('sessionId');
+});
+
 describe('the changes of one file', () => {
   it('are reported in order, with the details of their events', async () => {
     const engine = new TestEngine();

@@ -7,7 +7,6 @@ export const forever = new AbortController().signal;
 export const ascii = (text: string): Blob => new Blob([text]);
 
 const pools: HashPool[] = [];
-const urls: string[] = [];
 
 /** Creates a pool of one worker, which is closed after the test. */
 export function createPool(options: Partial<HashPoolOptions> = {}): HashPool {
@@ -18,10 +17,11 @@ export function createPool(options: Partial<HashPoolOptions> = {}): HashPool {
 
 /** Creates a pool whose workers run `script`. */
 export function poolOf(script: string, options: Partial<HashPoolOptions> = {}): HashPool {
-  const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
-  urls.push(url);
-  return createPool({ workerUrl: url, ...options });
+  return createPool({ workerUrl: urlOf(script), ...options });
 }
+
+/** Returns a URL on this page's origin that serves `script`. */
+export const urlOf = (script: string): string => `/test-script.js?text=${encodeURIComponent(script)}`;
 
 /**
  * Returns the script of a worker. The first response contains the slice's size instead of a hash; `then` handles later messages.
@@ -37,7 +37,6 @@ export const oneGood = (then: string): string => `
 
 afterEach(() => {
   for (const pool of pools.splice(0)) pool.close();
-  for (const url of urls.splice(0)) URL.revokeObjectURL(url);
 });
 
 export const hashOf = async (hashSlice: HashSlice, slice: Blob): Promise<string> =>

@@ -7,7 +7,7 @@ import { findReference } from '../service/reference.ts';
 import { sha256 } from '../support/bytes.ts';
 import { rejection } from '../support/collect.ts';
 import { listenersOf } from '../support/listeners.ts';
-import { forever } from './pools.ts';
+import { forever, urlOf } from './pools.ts';
 
 const READY = 'postMessage("ready")';
 const LONG_MS = 600_000;
@@ -16,14 +16,8 @@ const startWorker = (url: string | undefined, startMs: number, signal: AbortSign
   workerStarter(url, false, startMs)(signal);
 
 /** Calls `work` with a URL of this page's origin that serves `script`. */
-async function withScript(script: string, work: (url: string) => Promise<void>): Promise<void> {
-  const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
-  try {
-    await work(url);
-  } finally {
-    URL.revokeObjectURL(url);
-  }
-}
+const withScript = (script: string, work: (url: string) => Promise<void>): Promise<void> =>
+  work(urlOf(script));
 
 /** Returns everything that the page fetches or runs as a worker during `work`. */
 async function requestedBy(work: () => Promise<unknown>): Promise<string[]> {
@@ -58,9 +52,10 @@ describe('a hash worker', () => {
     expect(requested).to.deep.equal([`worker ${location.origin}/no-such-worker.js`]);
   });
 
-  it('is never a script of another origin, nor a data URL: nothing is fetched and nothing runs', async () => {
+  it('is never a script of another origin, nor a data or Blob URL: nothing is fetched and nothing runs', async () => {
     const { baseUrl } = await findReference();
-    for (const url of [`${baseUrl}/worker.js`, `data:text/javascript,${READY}`]) {
+    const blob = URL.createObjectURL(new Blob([READY], { type: 'text/javascript' }));
+    for (const url of [`${baseUrl}/worker.js`, `data:text/javascript,${READY}`, blob]) {
       const requested = await requestedBy(async () => {
         const error = await rejection<UploaderError>(startWorker(url, LONG_MS, forever));
         expect(error, url).to.include({ code: 'hash-failed' });

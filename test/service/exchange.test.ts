@@ -1,7 +1,8 @@
 // One request: the options of `fetch`, aborts, and the limit for the size of a response.
 
 import { expect } from '@open-wc/testing';
-import { createSend, exchange, isBelow, resolveUrl } from '../../src/service/http.ts';
+import { resolveUrl } from '../../src/core/addresses.ts';
+import { createSend, exchange, isBelow } from '../../src/service/http.ts';
 import { fillProfile, meaningOf } from '../../src/service/profile.ts';
 import { stopClock } from '../support/clock.ts';
 import { rejection, settled } from '../support/collect.ts';

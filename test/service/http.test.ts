@@ -1,8 +1,9 @@
 // Allowed URLs of requests with a token and of uploads, and limits for responses.
 
 import { expect } from '@open-wc/testing';
+import { resolveUrl } from '../../src/core/addresses.ts';
 import { nextTask } from '../../src/core/wait.ts';
-import { createSend, isBelow, isSafeUrl, resolveUrl } from '../../src/service/http.ts';
+import { createSend, isBelow, isSafeUrl } from '../../src/service/http.ts';
 import { addFault, findReference, forever, logOf, rejection, tokenOf, uniqueName } from './reference.ts';
 
 const base = 'https://s.example/api';

@@ -46,7 +46,9 @@ describe('the bodies of calls', () => {
       const profile = full({ hashEncoding });
       expect(encodeHash(hash, hashEncoding)).to.equal(text);
       expect(presignBody([{ hash, sizeBytes: 5 }], profile)).to.deep.equal({ hashes: [text] });
-      expect(commitBody({ hashes: [hash], receipts: ['r'] }, profile)).to.deep.equal({
+      expect(
+        JSON.parse(JSON.stringify(commitBody({ hashes: [hash], receipts: ['r'] }, profile))),
+      ).to.deep.equal({
         hashes: [text],
         receipts: ['r'],
       });
@@ -106,6 +108,19 @@ describe('the session of a response', () => {
 });
 
 describe('a profile of the page', () => {
+  it('may be an instance of a class', () => {
+    class OwnProfile implements Profile {
+      readonly sendSizes = true;
+      readonly #prefix = 'Upload';
+      sessionHeader({ body }: { body: Readonly<Record<string, unknown>> }): string {
+        return `${this.#prefix} ${body.session_id}`;
+      }
+    }
+    const profile = full(new OwnProfile());
+    expect(readSession(answerOf({ body: { session_id: 's' } }), profile).header).to.equal('Upload s');
+    expect(profile).to.include({ sendSizes: true, hashEncoding: 'hex' });
+  });
+
   it('that returns no chunk size is named in the error', () => {
     for (const bytes of [0, -1, 1.5, Number.NaN]) {
       const profile = full({ chunkSize: () => bytes });

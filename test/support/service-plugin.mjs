@@ -1,5 +1,6 @@
 // Gives each file of in-page tests its own reference service, so that faults of one file never affect another. GET
-// /test-config.json returns the URLs of the service. Page, service and storage have different origins, so CORS is real.
+// /test-config.json returns the URLs of the service. Page, service and storage have different origins, so CORS is real. GET
+// /test-script.js?text=… returns a script with this text.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +48,7 @@ export function servicePlugin() {
       await Promise.all([...services.keys()].map(forget));
     },
     async serve(context) {
+      if (context.path === '/test-script.js') return { body: context.query.text, type: 'js' };
       if (context.path === '/test-scope.json') return { body: JSON.stringify(scope), type: 'json' };
       if (context.path !== '/test-config.json') return undefined;
       // The URL of a test page has an id of the test file. Frames and workers of tests have no id, and share one service.

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { TokenSource, takeEarlyToken } from '../../src/ui/token-source.ts';
 import { tokenOf } from '../service/reference.ts';
-import { rejection, settled } from '../support/collect.ts';
+import { rejection, settled, until } from '../support/collect.ts';
 import { createElement, nextEvent, textFile } from './support.ts';
 
 const { signal } = new AbortController();
@@ -105,6 +105,8 @@ describe('a token that the page sets', () => {
     await element.addFiles(textFile('before.txt'));
     await finished;
     await element.signOut();
-    expect(await now(element.getToken?.('first', signal))).to.equal('waits');
+    await element.addFiles(textFile('after.txt'));
+    await until(() => element.snapshot.auth.state === 'prompt');
+    expect(element.snapshot.files.map(({ phase }) => phase)).to.deep.equal(['paused']);
   });
 });

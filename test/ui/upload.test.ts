@@ -251,7 +251,7 @@ describe('uploading with the element', () => {
     document.body.append(element);
     customElements.upgrade(element);
     expect('token' in element && (element as { token?: unknown }).token).to.equal(undefined);
-    expect((element as SecureUploader).getToken).to.be.a('function');
+    expect((element as SecureUploader).getToken).to.equal(undefined);
     element.remove();
   });
 
@@ -274,7 +274,7 @@ describe('uploading with the element', () => {
       await element.addFiles(textFile(name));
       expect((await failed).detail).to.include({ code: 'bad-config', retryable: false });
       expect(warnings).to.deep.equal([
-        `secure-uploader: upload-origins does not allow the upload URL's origin ${new URL(storageUrl).origin}. Allowed: https://a.example https://b.example`,
+        `secure-uploader: upload-origins does not name ${new URL(storageUrl).origin}, the origin of an upload URL`,
       ]);
       const operations = (await logOf({ fileName: name })).map(({ operation }) => operation);
       expect(operations).to.deep.equal(['session', 'chunks']);

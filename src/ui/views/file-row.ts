@@ -2,10 +2,10 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { canRetry } from '../../core/error-codes.ts';
-import { nextName } from '../../core/names.ts';
+import { nextName, shownText } from '../../core/names.ts';
 import { isActive, isSettled, type Phase } from '../../core/phases.ts';
 import type { ErrorSnapshot, FileSnapshot } from '../../core/types.ts';
-import { type Format, shownName, splitName } from '../format.ts';
+import { type Format, splitName } from '../format.ts';
 import type { Messages } from '../messages.ts';
 import { button } from './buttons.ts';
 import {
@@ -35,13 +35,13 @@ export function fileRow(
   { messages, format, secondsUntil, slots, undo }: WidgetState,
   commands: Commands,
 ): TemplateResult {
-  const name = shownName(file.name);
+  const name = shownText(file.name);
   const [stem, ending] = splitName(name);
   const { phase } = file;
   const needsFile = file.pauseReason === 'needs-file';
   const isMoving = isActive(phase) || (phase === 'paused' && file.sentBytes > 0);
   const sent = shareOf(file.sentBytes, file.sizeBytes, phase === 'done');
-  const path = shownName(file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1));
+  const path = shownText(file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1));
   const problem = file.error?.code ?? file.warning;
   return html`<div
     class="row ${phase} ${needsFile ? 'needs-file' : file.retryAt === undefined ? '' : 'retrying'}"

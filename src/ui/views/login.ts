@@ -39,12 +39,12 @@ export interface LoginView extends SignIn {
 export const LOCKED = 'account-locked';
 
 /** Errors after which only the sign-in window can help. */
-const WINDOW_HELPS = new Set([
+const WINDOW_HELPS: readonly string[] = [
   'step-unsupported',
   'method-unsupported',
   'passkey-unavailable',
   'sign-in-required',
-]);
+];
 
 /** The view of the current step. */
 export function loginStep(view: LoginView): TemplateResult {
@@ -105,7 +105,7 @@ function problem({ auth, form, challenge, messages, hasWindow }: LoginView): str
 
 function windowButton(view: LoginView): TemplateResult | typeof nothing {
   const { auth, session, messages } = view;
-  const helps = WINDOW_HELPS.has(auth.error?.code ?? '') || (view.isFramed && auth.state === 'prompt');
+  const helps = WINDOW_HELPS.includes(auth.error?.code ?? '') || (view.isFramed && auth.state === 'prompt');
   if (!view.hasWindow || !helps) return nothing;
   return html`<button type="button" @click=${() => session.signIn('popup')}>${messages.inWindow}</button>`;
 }

@@ -1,8 +1,8 @@
 // Shows rejected files and the reasons, until the user dismisses them.
 
 import { html, nothing, type TemplateResult } from 'lit';
+import { shownText } from '../../core/names.ts';
 import type { Rejection } from '../../core/types.ts';
-import { shownName } from '../format.ts';
 import type { Messages } from '../messages.ts';
 import { button } from './buttons.ts';
 import { shownTypes } from './drop-zone.ts';
@@ -42,7 +42,7 @@ function namesByReason(rejections: readonly Rejection[], state: WidgetState): Ma
   const names = new Map<string, string[]>();
   for (const rejection of rejections) {
     const reason = refusalOf(rejection, state);
-    names.set(reason, [...(names.get(reason) ?? []), shownName(rejection.relativePath)]);
+    names.set(reason, [...(names.get(reason) ?? []), shownText(rejection.relativePath)]);
   }
   return names;
 }

@@ -7,7 +7,7 @@ import { lockIcon } from './icons.ts';
 import type { Commands, WidgetState } from './state.ts';
 
 /** States in which sign-in is in progress. */
-const UNDER_WAY: ReadonlySet<AuthState> = new Set([
+const UNDER_WAY: readonly AuthState[] = [
   'popup',
   'popup-lost',
   'exchange',
@@ -15,11 +15,11 @@ const UNDER_WAY: ReadonlySet<AuthState> = new Set([
   'redirecting',
   'verify',
   'wait',
-]);
+];
 
 /** True if the panel is shown. Pages with `getToken` see it only after an error. */
 export const needsPanel = (auth: AuthSnapshot): boolean =>
-  (UNDER_WAY.has(auth.state) && auth.mode !== 'token') ||
+  (UNDER_WAY.includes(auth.state) && auth.mode !== 'token') ||
   (auth.state === 'prompt' && (auth.required || auth.error !== undefined));
 
 /** The panel, or nothing. */

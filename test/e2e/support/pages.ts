@@ -1,6 +1,12 @@
 // Serves pages with the built widget on their own origin, under the strictest content security policy (CSP) of the documentation.
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  request as send,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { builtWidget } from '../../support/built.ts';
@@ -25,6 +31,8 @@ export interface Pages {
   setPolicy(path: string, policy: string | undefined): void;
   /** Serves `text` at the path of a script, instead of the built file. */
   setScript(path: string, text: string): void;
+  /** Forwards requests for other paths to this port of the same machine, as a reverse proxy does. */
+  forward(port: number): void;
   /** CSP violations that browsers reported. */
   readonly violations: readonly string[];
   close(): Promise<void>;
@@ -91,6 +99,15 @@ export function recordViolation(
   });
 }
 
+function pass(request: IncomingMessage, response: ServerResponse, port: number): void {
+  const { method, url, headers } = request;
+  const onAnswer = (answer: IncomingMessage): void => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  };
+  request.pipe(send({ port, host: '127.0.0.1', method, path: url, headers }, onAnswer));
+}
+
 export async function startPages(host = '127.0.0.1'): Promise<Pages> {
   const widget = builtWidget();
   const pages = new Map<string, string>();
@@ -99,6 +116,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
   const policies = new Map<string, (policy: string) => string>();
   const scriptPolicies = new Map<string, string | undefined>();
   const violations: string[] = [];
+  let forwardPort: number | undefined;
   const policy = (): string =>
     [
       "default-src 'none'",
@@ -121,7 +139,8 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
     const text = pages.get(pathname) ?? scripts.get(pathname);
     const isBuilt = /^\/[\w.-]+\.(js|html|map)$/.test(pathname) && existsSync(file);
     if (text === undefined && !isBuilt) {
-      response.writeHead(404).end();
+      if (forwardPort !== undefined) pass(request, response, forwardPort);
+      else response.writeHead(404).end();
       return;
     }
     const extension = pages.has(pathname) ? 'html' : (pathname.split('.').at(-1) ?? '');
@@ -140,6 +159,9 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
     origin,
     violations,
     allow: (...origins) => void allowed.push(...origins),
+    forward: (port) => {
+      forwardPort = port;
+    },
     changePolicy: (path, change) => void policies.set(path, change),
     setScript: (path, text) => void scripts.set(path, text),
     setPolicy: (path, policy) => void scriptPolicies.set(path, policy),

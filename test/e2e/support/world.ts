@@ -28,11 +28,17 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function createWorld(options: Partial<ServiceOptions> = {}): Promise<World> {
+/** `options` may depend on the origin of the pages, which the caller does not know before. */
+export async function createWorld(
+  options: Partial<ServiceOptions> | ((pages: Pages) => Partial<ServiceOptions>) = {},
+): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'secure-uploader-journey-'));
   const profile = join(folder, 'profile');
   const pages = await startPages();
-  const setUp = { dataDir: join(folder, 'data'), appOrigins: [pages.origin], test: true, ...options };
+  const setUp = {
+    ...{ dataDir: join(folder, 'data'), appOrigins: [pages.origin], test: true },
+    ...(typeof options === 'function' ? options(pages) : options),
+  };
   let service = await startService(setUp);
   pages.allow(service.baseUrl, service.storageUrl);
   let browser = await startBrowser(profile);

@@ -16,6 +16,8 @@ import { UploaderSettings } from './uploader-settings';
 export class Files {
   readonly settings: SettingsInput = {
     baseUrl: 'http://localhost:8787',
+    uploadOrigins: 'http://localhost:8788',
+    owner: 'alice',
     parentId: 'folder-a',
     commitPath: '/files/uploadsession/commit',
     multiple: true,

@@ -10,6 +10,8 @@ export function Files() {
     <>
       <SecureUploader
         baseUrl="http://localhost:8787"
+        uploadOrigins="http://localhost:8788"
+        owner="alice"
         parentId="folder-a"
         commitPath="/files/uploadsession/commit"
         multiple

@@ -1,0 +1,286 @@
+// Authorization requests: in a window, in a hidden frame or by leaving the page, and the exchange of their codes. The callback page
+// sends the response by `postMessage` and by `BroadcastChannel`. All other messages are ignored. Loaded late: a page that sets
+// `getToken` does not download this module.
+
+import { openChannel } from '../core/channel.ts';
+import type { Settings } from '../core/config.ts';
+import { UploaderError } from '../core/errors.ts';
+import type { AuthState } from '../core/types.ts';
+import { abortable, sleep } from '../core/wait.ts';
+import { warnOnceHere } from '../core/warn.ts';
+import type { Bearer } from './bearer.ts';
+import type { Effect, Failure, FlowEvent, Grant, Send } from './machine-types.ts';
+import { createTransaction, isAnswer, readAnswer, type Transaction } from './pkce.ts';
+import { type CallContext, callService, isPause, type PostAnswer, record, toFailure } from './post.ts';
+import { dropTransactions, type Returned, STORED } from './redirect.ts';
+import { hasSignedOut } from './sign-out-mark.ts';
+import { type AuthTimes, DEADLINES } from './times.ts';
+
+/** State that the click of the user and the authorization request share. */
+export interface NextRequest {
+  /** Demand of the next interactive request: `login`, or a `WWW-Authenticate` header. Empty if there is no demand. */
+  demand: string;
+  idpId: string | undefined;
+  popup: Window | undefined;
+}
+
+export interface AuthorizeContext extends Pick<CallContext, 'settings' | 'post'> {
+  readonly times: AuthTimes;
+  /** Name of the session in stored authorization requests, and in the lock that all tabs share. */
+  readonly owner: string;
+  readonly next: NextRequest;
+  /**
+   * Returns the redirect URI. Reads the URI only once, so that all authorization requests use the same value. Throws `bad-config`.
+   */
+  readonly redirectUri: () => string;
+  readonly pauseMs: (retryAfterMs?: number) => number;
+  readonly read: (input: unknown) => Bearer | undefined;
+  readonly arrived: (type: 'token', bearer: Bearer) => FlowEvent;
+}
+
+/** Types of the messages between this page and the callback page. `callback.ts` has copies. */
+const ANSWER = 'secure-uploader:answer';
+const ACK = 'secure-uploader:ack';
+
+/** Resolves with the first valid response to the authorization request with this `state`. */
+function listen(state: string, source: () => Window | null, signal: AbortSignal): Promise<string> {
+  const stop = new AbortController();
+  const channel = openChannel(`secure-uploader:${state}`);
+  const ack = { type: ACK, version: 1, state };
+  const answer = new Promise<string>((resolve) => {
+    const read = (data: unknown): boolean => {
+      const { type, version, params } = record(data);
+      if (type !== ANSWER || version !== 1 || !isAnswer(params, state)) return false;
+      resolve(params);
+      // The response may arrive by message and by channel. The callback page closes after either acknowledgment.
+      channel?.postMessage(ack);
+      return true;
+    };
+    const onMessage = ({ origin, source: sender, data }: MessageEvent): void => {
+      const from = source();
+      if (origin === location.origin && from && sender === from && read(data))
+        from.postMessage(ack, location.origin);
+    };
+    window.addEventListener('message', onMessage, { signal: stop.signal });
+    channel?.addEventListener('message', ({ data }) => read(data), { signal: stop.signal });
+  });
+  return abortable(answer, signal).finally(() => {
+    stop.abort();
+    channel?.close();
+  });
+}
+
+/**
+ * Opens the authorization request in `popup`. Calls `onClosed` once, `closedGraceMs` after `popup.closed` became true. With the
+ * header COOP, `closed` is true even if the window is open, so the response still counts.
+ */
+export async function runPopup(
+  popup: Window,
+  settings: Settings,
+  request: Transaction,
+  { closedPollMs, closedGraceMs }: Pick<AuthTimes, 'closedPollMs' | 'closedGraceMs'>,
+  onClosed: () => void,
+  signal: AbortSignal,
+): Promise<Grant> {
+  const watching = new AbortController();
+  const watch = async (): Promise<void> => {
+    while (!popup.closed) await sleep(closedPollMs, watching.signal);
+    await sleep(closedGraceMs, watching.signal);
+    onClosed();
+  };
+  const answer = listen(request.state, () => popup, signal);
+  if (!popup.closed) popup.location.replace(request.url);
+  watch().catch(() => undefined);
+  try {
+    return readAnswer(settings, await answer, request, 'popup');
+  } finally {
+    watching.abort();
+  }
+}
+
+/** Makes an authorization request with `prompt=none` in a hidden frame. Rejects with `sign-in-required` if no user is signed in. */
+export async function trySilent(
+  settings: Settings,
+  redirectUri: string,
+  signal: AbortSignal,
+): Promise<Grant> {
+  const request = await createTransaction(settings, redirectUri, { prompt: 'none' });
+  const frame = document.createElement('iframe');
+  frame.style.display = 'none';
+  frame.setAttribute('aria-hidden', 'true');
+  // Lets the framed page send a response, but not navigate this page.
+  frame.setAttribute('sandbox', 'allow-scripts allow-same-origin');
+  const answer = listen(request.state, () => frame.contentWindow, signal);
+  frame.src = request.url;
+  document.body.append(frame);
+  try {
+    return readAnswer(settings, await answer, request, 'silent');
+  } finally {
+    frame.remove();
+  }
+}
+
+/** Returns the request parameters for `demand`: `prompt=login`, or the demands of a 401 response (RFC 9470). */
+function paramsOf(demand: string): Record<string, string> {
+  if (demand === 'login') return { prompt: demand };
+  const named = demand.matchAll(/\b(acr_values|max_age)=(?:"([^"]{1,200})"|(\d{1,9}))/g);
+  return Object.fromEntries([...named].map(([, name, quoted, bare]) => [name, quoted ?? bare]));
+}
+
+/**
+ * Requests a lock. Resolves when the lock is held, after `longestMs`, or if locks are not available (as in a cross-site frame).
+ * Aborting `signal` releases the lock.
+ */
+const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (!navigator.locks) return resolve();
+    const hold = (): Promise<void> => {
+      resolve();
+      return new Promise((done) => signal.addEventListener('abort', () => done()));
+    };
+    navigator.locks.request(name, { signal }, hold).catch(() => resolve());
+    sleep(longestMs, signal).then(resolve, resolve);
+  });
+
+/** Exchanges the code of `grant` for a token. Rejects only if `signal` aborts. */
+export async function redeem(
+  { code, verifier }: Grant,
+  call: CallContext,
+  { read, arrived, pauseMs }: Pick<AuthorizeContext, 'read' | 'arrived' | 'pauseMs'>,
+): Promise<FlowEvent> {
+  const failed = (error: Failure): FlowEvent => ({ type: 'failed', error });
+  const burnt = (error: Failure): FlowEvent => ({ type: 'burnt', error, waitMs: pauseMs() });
+  let answer: PostAnswer;
+  try {
+    answer = await callService('token', { code, code_verifier: verifier }, call);
+  } catch (error) {
+    const failure = toFailure(error, 'network');
+    return failure.code === 'bad-config' ? failed(failure) : burnt(failure);
+  } finally {
+    call.signal.throwIfAborted();
+  }
+  const { status, body, retryAfterMs } = answer;
+  if (isPause(answer)) return { type: 'rate-limited', waitMs: pauseMs(retryAfterMs) };
+  if (status >= 500 || status === 408) return burnt({ code: 'service-failed', status });
+  if (status < 200 || status > 299) {
+    const isRefused = [400, 401].includes(status) || record(body).error === 'invalid_grant';
+    return failed({
+      code: isRefused ? 'code-rejected' : status === 403 ? 'forbidden' : 'service-failed',
+      status,
+    });
+  }
+  // `record` drops a response that is a string, because `read` would accept the string as a token.
+  const bearer = read(record(body));
+  return bearer ? arrived('token', bearer) : burnt({ code: 'token-malformed', status });
+}
+
+export type Authorize = ReturnType<typeof createAuthorize>;
+
+/** Creates the effects of one session that make authorization requests. */
+export function createAuthorize(context: AuthorizeContext) {
+  const { settings, post, times, owner, next, redirectUri, pauseMs } = context;
+  /** Grant whose code may be sent once more. */
+  let resendable: Grant | undefined;
+  let lock: AbortController | undefined;
+  let locked: Promise<void> | undefined;
+
+  /** Waits for the lock, which only one tab at a time can hold. `unlock` releases the lock. */
+  async function turn(signal: AbortSignal): Promise<void> {
+    lock ??= new AbortController();
+    locked ??= takeLock(`secure-uploader:auth:${owner}`, times.lockMs, lock.signal);
+    await locked;
+    signal.throwIfAborted();
+  }
+
+  /** Creates an interactive authorization request. */
+  function begin(): Promise<Transaction> {
+    const { idpId, authOptions } = settings;
+    const { promptAfterSignOut = 'login' } = authOptions;
+    return createTransaction(settings, redirectUri(), {
+      idp_id: next.idpId ?? idpId,
+      prompt: hasSignedOut(settings) ? promptAfterSignOut : undefined,
+      ...paramsOf(next.demand),
+    });
+  }
+
+  async function inWindow(signal: AbortSignal, send: Send): Promise<Grant> {
+    const { popup } = next;
+    if (!popup) throw new UploaderError('popup-blocked', 'The browser blocked the sign-in window');
+    const request = await begin();
+    signal.throwIfAborted();
+    return runPopup(popup, settings, request, times, () => send({ type: 'closed-reading' }), signal);
+  }
+
+  async function leavePage(signal: AbortSignal): Promise<void> {
+    const { state, verifier, origin, url } = await begin();
+    signal.throwIfAborted();
+    dropTransactions();
+    const stored = { verifier, origin, owner, returnTo: location.href, createdAtMs: Date.now() };
+    sessionStorage.setItem(STORED + state, JSON.stringify(stored));
+    location.assign(url);
+  }
+
+  /** Exchanges the code of `grant`. Keeps `grant` only if the same code may be sent again. */
+  async function exchange(grant: Grant | undefined, signal: AbortSignal, send: Send): Promise<void> {
+    resendable = undefined;
+    if (!grant) return;
+    await turn(signal);
+    const event = await redeem(grant, { settings, post, signal }, context);
+    if (event.type === 'rate-limited') resendable = grant;
+    if (event.type === 'token') next.demand = '';
+    send(event);
+  }
+
+  async function waitForEnd(of: AuthState, signal: AbortSignal): Promise<FlowEvent> {
+    // The deadline starts after the wait for other tabs.
+    if (of === 'silent' || of === 'exchange') await turn(signal);
+    await sleep(times[DEADLINES[of] ?? 'requestMs'], signal);
+    if (of === 'exchange') return { type: 'burnt', error: { code: 'timeout' }, waitMs: pauseMs() };
+    // For a wrong client id or redirect URI, the service shows an error page, which this page cannot see.
+    if (of !== 'redirecting')
+      warnOnceHere(
+        `No response to sign-in. Are client-id "${settings.clientId}" and redirect-uri ${redirectUri()} registered with the service?`,
+      );
+    return { type: 'deadline' };
+  }
+
+  return {
+    begin,
+    async run(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
+      switch (effect.type) {
+        case 'deadline':
+          return send(await waitForEnd(effect.of, signal));
+        case 'try-silent':
+          await turn(signal);
+          return send({ type: 'code', grant: await trySilent(settings, redirectUri(), signal) });
+        case 'run-popup':
+          return send({ type: 'code', grant: await inWindow(signal, send) });
+        case 'redirect':
+          return leavePage(signal);
+        case 'redeem':
+          return exchange(effect.grant, signal, send);
+        case 'redeem-again':
+          return exchange(resendable, signal, send);
+      }
+    },
+    /** Returns the code of a stored response. Throws `state-mismatch` if it does not belong to the request, or came too late. */
+    readReturn({ state, stored }: Returned): Grant {
+      const { verifier, origin, createdAtMs, params } = stored;
+      const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < times.transactionMs;
+      if (typeof verifier !== 'string' || !isYoung || !isAnswer(params, state))
+        throw new UploaderError(
+          'state-mismatch',
+          'The state of the sign-in response does not match a request',
+        );
+      return readAnswer(settings, params, { state, verifier, origin: String(origin) }, 'redirect');
+    },
+    /** Forgets the code that may be sent once more. */
+    forget(): void {
+      resendable = undefined;
+    },
+    unlock(): void {
+      lock?.abort();
+      lock = locked = undefined;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+// Settings that would switch a check off, or be ignored, without a word: they are errors or warnings.
+
+import { expect } from '@open-wc/testing';
+import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+
+const getToken = (): string => 'token';
+
+function read(input: SettingsInput): { settings: Settings; warnings: string[] } {
+  const warnings: string[] = [];
+  const given = { baseUrl: 'https://service.example', ...input };
+  return { settings: createSettings(given, (message) => warnings.push(message)), warnings };
+}
+
+describe('the settings', () => {
+  it('reject an empty list of origins and an empty issuer, which would switch a check off', () => {
+    for (const input of [
+      { uploadOrigins: '' },
+      { uploadOrigins: ' ,' },
+      { uploadOrigins: [] },
+      { issuer: '' },
+    ])
+      expect(() => read(input), JSON.stringify(input))
+        .to.throw(UploaderError)
+        .with.property('code', 'bad-config');
+  });
+
+  it('warn about settings that would be ignored', () => {
+    const warningsOf = (input: object): string[] => read(input).warnings;
+    expect(warningsOf({ owner: '' })).to.deep.equal(['owner="" is empty, so all users count as one.']);
+    expect(warningsOf({ profile: { sendSize: true, sendSizes: true } })).to.deep.equal([
+      'profile.sendSize is unknown or invalid, and not used.',
+    ]);
+    const times = { popupMs: 5, hostMs: '7', pollMS: 5, pollMs: '10s', silentMs: 0 };
+    expect(warningsOf({ authOptions: { sameUserFeild: 'id', times } })).to.deep.equal([
+      'authOptions.sameUserFeild is unknown or invalid, and not used.',
+      'authOptions.times.pollMS is unknown or invalid, and not used.',
+      'authOptions.times.pollMs is unknown or invalid, and not used.',
+      'authOptions.times.silentMs is unknown or invalid, and not used.',
+    ]);
+    for (const auth of ['popup', 'redirect', 'local', 'none'] as const) {
+      const { settings, warnings } = read({ auth, getToken });
+      expect(warnings).to.deep.equal([`getToken is not used with auth="${auth}".`]);
+      expect(settings.getToken).to.equal(undefined);
+    }
+    expect(warningsOf({ auth: 'token', getToken })).to.deep.equal([]);
+  });
+});

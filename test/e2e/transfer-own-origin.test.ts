@@ -1,0 +1,53 @@
+// Upload URLs on the page's own origin, where browsers usually add the user's cookies: refused unless the page names its origin,
+// and then requested without cookies.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { until } from './support/browser.ts';
+import { writeRandom } from './support/files.ts';
+import { assertStored, pick, QUICK, requestsOf } from './support/transfer.ts';
+import { createWorld, type World } from './support/world.ts';
+
+let world: World;
+before(async () => {
+  world = await createWorld(({ origin }) => ({ fsync: false, publicUrls: { storage: origin } }));
+  world.pages.forward(world.service.storagePort);
+});
+after(() => world.close());
+
+test('a page that does not name its origin sends nothing there', async () => {
+  const page = await world.openWithToken();
+  const path = join(world.folder, 'refused.bin');
+  writeRandom(path, 1000);
+  await pick(page, path);
+  const [failed] = await until(page, 'upload-failed');
+  assert.equal(failed?.detail.code, 'bad-config');
+  assert.deepEqual(requestsOf(world, 'put'), []);
+  await page.close();
+});
+
+test('a page that names its origin sends the bytes there, without cookies and referrer', async () => {
+  const page = await world.openWithToken(`chunk-size="1MiB" upload-origins="${world.pages.origin}" ${QUICK}`);
+  await page.evaluate(() => {
+    // biome-ignore lint/suspicious/noDocumentCookie: a real cookie of the page
+    document.cookie = 'session=of-the-user; path=/';
+  });
+  const path = join(world.folder, 'own.bin');
+  const sha256 = writeRandom(path, 2.5 * 2 ** 20);
+  world.service.faults.add({ operation: 'put', status: 503, headers: { 'retry-after': '0' } });
+  await pick(page, path);
+  const [completed] = await until(page, 'upload-completed');
+  await assertStored(world, completed?.detail.commit.file_id, sha256);
+  const entries = requestsOf(world, 'put');
+  assert.equal(entries.filter(({ stored }) => stored).length, 3);
+  assert.equal(entries.length, 4, 'the chunk that was refused is sent again');
+  for (const { hasCookie, hasBearer, headers } of entries) {
+    assert.deepEqual([hasCookie, hasBearer], [false, false]);
+    assert.ok(
+      !headers?.some((name) => ['referer', 'x-service-uploadsession'].includes(name)),
+      String(headers),
+    );
+  }
+  assert.deepEqual(world.pages.violations, []);
+  await page.close();
+});
