@@ -8,7 +8,7 @@ export const serviceMutations = [
     before: 'const url = readTarget(request.url);',
     after: "const url = new URL(request.url ?? '/', 'http://storage.invalid');",
     test: 'test/server/fuzz.test.ts',
-    title: 'malformed requests on all three ports neither end the process nor cause a server error',
+    title: 'malformed requests on both ports neither end the process nor cause a server error',
   },
   {
     rule: 'R2',
@@ -20,7 +20,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R3',
-    file: 'demo/server/accounts.ts',
+    file: 'demo/server/sign-in.ts',
     before: 'const FAILURES_TO_LOCK = 5;',
     after: 'const FAILURES_TO_LOCK = 500;',
     test: 'test/server/sign-in.test.ts',

@@ -1,52 +1,18 @@
-// User accounts: password checks, lockouts, session cookies, bearer tokens and rate limits.
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
+// Session cookies, bearer tokens and rate limits.
 import type { Context } from 'hono';
 import { generateCookie, getCookie } from 'hono/cookie';
 import type { Limits } from './limits.ts';
 import type { Env, Login, Parts, Token } from './parts.ts';
 import { Refusal } from './refusal.ts';
 import { fingerprint, isSame, randomToken } from './seal.ts';
-import { demoPassword, findUser, type User, users } from './seed.ts';
+import { type User, users } from './seed.ts';
+import type { Completed } from './sign-in.ts';
 import type { Table } from './state.ts';
 
-const derive = promisify(scrypt) as (password: string, salt: Uint8Array, length: number) => Promise<Buffer>;
-const salt = randomBytes(16);
-let derived: Promise<Buffer> | undefined;
-
-const FAILURES_TO_LOCK = 5;
-const LOCK_MS = 15 * 60_000;
-
-/**
- * Resolves with the user, with `refused` for wrong credentials, or with `locked`. Unknown email addresses take the same time and
- * are locked too, so that callers cannot find out which accounts exist.
- */
-export async function checkPassword(
-  { tables, clock }: Parts,
-  email: string,
-  password: string,
-): Promise<User | 'refused' | 'locked'> {
-  const key = fingerprint(email.trim().toLowerCase());
-  derived ??= derive(demoPassword, salt, 32);
-  const isRight = timingSafeEqual(await derive(password, salt, 32), await derived);
-  const user = findUser(email);
-  const now = clock.now();
-  const lockout = await tables.lockouts.update(key, (row) => {
-    const fresh = { failures: 0, lockedUntil: 0 };
-    const last = row && (row.keepUntil ?? 0) > now ? row : fresh;
-    if (last.lockedUntil > now) return last;
-    if (user && isRight) return { ...fresh, keepUntil: now };
-    const failures = last.failures + 1;
-    const lockedUntil = failures >= FAILURES_TO_LOCK ? now + LOCK_MS : 0;
-    return { failures, lockedUntil, keepUntil: now + LOCK_MS };
-  });
-  if ((lockout?.lockedUntil ?? 0) > now && (lockout?.lockedUntil ?? 0) < now + LOCK_MS) return 'locked';
-  return user && isRight ? user : 'refused';
-}
-
 /** Signs the browser in with a new cookie. */
-export async function startLogin(c: Context<Env>, parts: Parts, user: User, idp: string): Promise<Login> {
+export async function startLogin(c: Context<Env>, parts: Parts, completed: Completed): Promise<Login> {
   const { tables, clock, settings } = parts;
+  const { user, idp } = completed;
   await endLogin(c, parts);
   const secret = randomToken();
   const expiresAt = clock.now() + settings.loginLifetimeMs;

@@ -2,7 +2,6 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { authRoutes } from './auth.ts';
 import { authorizeRoutes } from './authorize.ts';
-import { corpReturnRoutes } from './corp.ts';
 import { demoRoutes } from './demo-page.ts';
 import { downloadRoutes } from './downloads.ts';
 import type { Env, Parts } from './parts.ts';
@@ -28,7 +27,6 @@ export function createApp(parts: Parts): Hono<Env> {
   app.get('/.well-known/jwks.json', async (c) => c.json(await parts.seal.jwks()));
   app.get('/', (c) => c.redirect(parts.settings.demo ? '/_demo' : '/.well-known/jwks.json', 302));
   app.route('/', authorizeRoutes(parts));
-  app.route('/', corpReturnRoutes(parts));
   app.route('/', authRoutes(parts));
   app.route('/', uploadRoutes(parts));
   app.route('/', downloadRoutes(parts));

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import {
-  checkPassword,
   endEverything,
   issueToken,
   isTrustedOrigin,
@@ -11,12 +10,12 @@ import {
   replantLogin,
   startLogin,
 } from './accounts.ts';
-import { beginChallenge, type Outcome, type Step, takeStep } from './challenge.ts';
-import { brokenAnswer, describeOutcome, readMethod, refusedAnswer } from './login-answers.ts';
+import type { Step } from './challenge.ts';
+import { brokenAnswer, describeOutcome, readMethod } from './login-answers.ts';
 import type { Code, Env, Login, Parts } from './parts.ts';
 import { Refusal, readJson, readString } from './refusal.ts';
 import { fingerprint, isSame, randomToken } from './seal.ts';
-import type { User } from './seed.ts';
+import { enterPassword, enterSecondStep, type Outcome } from './sign-in.ts';
 
 const BODY_BYTES = 16 * 1024;
 // Time that an authorization code stays stored after its expiry. A second use of the code during this time revokes the code's
@@ -45,10 +44,8 @@ export function authRoutes(parts: Parts): Hono<Env> {
       const broken = brokenAnswer(email);
       return c.body(broken.body, broken.status, { 'content-type': broken.type });
     }
-    const user = await checkPassword(parts, email, password);
-    if (user === 'refused') return c.json(refusedAnswer, 401);
-    const about = { idp, origin: c.req.header('origin') ?? '', ...(codeChallenge && { codeChallenge }) };
-    return answer(c, user === 'locked' ? { kind: user } : await afterPassword(parts, user, about));
+    const purpose = { idp, origin: c.req.header('origin') ?? '', ...(codeChallenge && { codeChallenge }) };
+    return answer(c, await enterPassword(parts, { email, password }, purpose));
   });
 
   app.post('/auth/challenge', async (c) => {
@@ -69,7 +66,7 @@ export function authRoutes(parts: Parts): Hono<Env> {
       ...(body.code !== undefined && { code: readString(body, 'code', 100) }),
       credential: body.credential,
     };
-    return answer(c, await takeStep(parts, step));
+    return answer(c, await enterSecondStep(parts, step));
   });
 
   app.post('/auth/logout', async (c) => {
@@ -82,8 +79,8 @@ export function authRoutes(parts: Parts): Hono<Env> {
 
   async function answer(c: Context<Env>, outcome: Outcome): Promise<Response> {
     const [body, status] = describeOutcome(outcome);
-    if (outcome.kind !== 'established') return c.json(body, status);
-    const login = await startLogin(c, parts, outcome.user, outcome.idp);
+    if (outcome.kind !== 'completed') return c.json(body, status);
+    const login = await startLogin(c, parts, outcome);
     if (outcome.codeChallenge === undefined) return c.json(body, status);
     const code = await issueCode(parts, login, outcome.codeChallenge);
     return c.json({ ...body, code }, status);
@@ -128,18 +125,6 @@ export async function issueCode(
     keepUntil: expiresAt + REMEMBER_MS,
   });
   return code;
-}
-
-/** Resolves with what follows a correct password: a completed sign-in, a second step, or a rejection. */
-export async function afterPassword(
-  parts: Parts,
-  user: User,
-  about: { idp: string; origin: string; codeChallenge?: string },
-): Promise<Outcome> {
-  if (user.hindrance === 'locked') return { kind: 'locked' };
-  if (user.hindrance === 'password-expired') return { kind: 'unsupported' };
-  if (user.methods.length > 0) return beginChallenge(parts, user, about);
-  return { kind: 'established', user, codeChallenge: about.codeChallenge, idp: about.idp };
 }
 
 function readCodeChallenge(body: Record<string, unknown>): string | undefined {

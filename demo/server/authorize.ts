@@ -1,15 +1,14 @@
 // `GET /authorize`: if the browser is signed in, redirects it to the callback page with a code. Otherwise shows the sign-in page,
 // with the widget's form or with plain forms. Redirects only to registered URLs.
 import { type Context, Hono } from 'hono';
-import { checkPassword, currentLogin, limitRate, startLogin } from './accounts.ts';
-import { afterPassword, issueCode } from './auth.ts';
-import { type Outcome, takeStep } from './challenge.ts';
-import { goToCorp } from './corp.ts';
+import { currentLogin, limitRate, startLogin } from './accounts.ts';
+import { issueCode } from './auth.ts';
 import { readMethod } from './login-answers.ts';
 import { loginPage, loginPageHeaders, loginPageRoutes } from './login-page.ts';
 import type { Env, Parts } from './parts.ts';
 import { Refusal, readText } from './refusal.ts';
 import { clients } from './seed.ts';
+import { enterPassword, enterSecondStep, type Outcome } from './sign-in.ts';
 import { errorPage, pageHeaders, secondStepPage, signInPage, styleSheet } from './sign-in-page.ts';
 
 /** A validated authorization request. */
@@ -57,17 +56,10 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
       const answer = { error: 'login_required', state: wanted.state, iss: baseUrl };
       return c.redirect(answerAt(wanted, answer).href, 303);
     }
-    if (wanted.idp === 'corp') {
-      // A client can start sign-ins without credentials, and each start takes memory until it expires: limit the rate.
-      await limitRate(c, parts, 'corp');
-      query.delete('prompt');
-      return goToCorp(c, parts, query.toString());
-    }
-    const targets = formTargets(wanted);
-    if (!parts.settings.loginScript)
-      return c.html(signInPage(signInPath(query), ''), 200, pageHeaders(targets));
+    if (wanted.idp === 'corp' || !parts.settings.loginScript)
+      return c.html(signInPage(signInPath(query), nameOf(wanted)), 200, headersOf(wanted));
     const shown = loginPage(baseUrl, wanted.idp ?? 'local', signInPath(query));
-    return c.html(shown, 200, loginPageHeaders(targets));
+    return c.html(shown, 200, loginPageHeaders(formTargets(wanted)));
   });
 
   app.post('/authorize/sign-in', async (c) => {
@@ -75,11 +67,9 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
     if (read instanceof Response) return read;
     const { query, wanted, form } = read;
     const email = (form.get('email') ?? '').slice(0, 320);
-    const user = await checkPassword(parts, email, (form.get('password') ?? '').slice(0, 1000));
-    if (user === 'refused' || user === 'locked') {
-      return c.html(signInPage(signInPath(query), '', user, email), 401, pageHeaders(formTargets(wanted)));
-    }
-    const outcome = await afterPassword(parts, user, { idp: wanted.idp ?? 'local', origin: baseUrl });
+    const password = (form.get('password') ?? '').slice(0, 1000);
+    const purpose = { idp: wanted.idp ?? 'local', origin: baseUrl };
+    const outcome = await enterPassword(parts, { email, password }, purpose);
     return goOn(c, query, wanted, outcome, email);
   });
 
@@ -88,7 +78,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
     if (read instanceof Response) return read;
     const { query, wanted, form } = read;
     const action = form.get('action');
-    const outcome = await takeStep(parts, {
+    const outcome = await enterSecondStep(parts, {
       token: (form.get('challenge_token') ?? '').slice(0, 100),
       origin: baseUrl,
       action: action === 'start' || action === 'poll' ? action : 'answer',
@@ -116,14 +106,15 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
     outcome: Outcome,
     email: string,
   ): Promise<Response> {
-    const headers = pageHeaders(formTargets(wanted));
+    const headers = headersOf(wanted);
     switch (outcome.kind) {
-      case 'established':
-        await startLogin(c, parts, outcome.user, outcome.idp);
+      case 'completed':
+        await startLogin(c, parts, outcome);
         query.delete('prompt');
         return c.redirect(`/authorize?${query}`, 303);
+      case 'refused':
       case 'locked':
-        return c.html(signInPage(signInPath(query), '', 'locked', email), 401, headers);
+        return c.html(signInPage(signInPath(query), nameOf(wanted), outcome.kind, email), 401, headers);
       case 'unsupported':
         return c.html(errorPage('The password has expired and must be changed.'), 403, headers);
       case 'expired':
@@ -201,6 +192,17 @@ function answerAt(
   if (responseMode === 'fragment') url.hash = new URLSearchParams(answer).toString();
   else for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value);
   return url;
+}
+
+/** Name of an identity provider other than the service itself. */
+function nameOf({ idp }: Wanted): string {
+  return idp === 'corp' ? 'Corp' : '';
+}
+
+// The pages of `corp` separate a sign-in window from the page that opened it.
+function headersOf(wanted: Wanted): Record<string, string> {
+  const headers = pageHeaders(formTargets(wanted));
+  return wanted.idp === 'corp' ? { ...headers, 'cross-origin-opener-policy': 'same-origin' } : headers;
 }
 
 function signInPath(query: URLSearchParams): string {

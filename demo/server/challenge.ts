@@ -2,7 +2,7 @@
 // Each response has a new challenge token.
 import { randomInt } from 'node:crypto';
 import { checkPasskey, checkRecovery, checkTotp, passkeyOptions, randomCode } from './factors.ts';
-import type { Challenge, Message, Parts } from './parts.ts';
+import type { Challenge, Message, Parts, Purpose } from './parts.ts';
 import { fingerprint, isSame, randomId, randomToken } from './seal.ts';
 import { type Method, type User, users } from './seed.ts';
 
@@ -20,17 +20,19 @@ export interface ChallengeDetails {
   public_key?: object;
 }
 
-/** Result of a request. `token` is the next challenge token, for a sign-in that is not finished. */
-export type Outcome =
-  | {
-      kind: 'challenge' | 'wrong' | 'denied' | 'waiting' | 'slow-down';
-      token: string;
-      user: User;
-      details: ChallengeDetails;
-      idp: string;
-    }
-  | { kind: 'established'; user: User; codeChallenge: string | undefined; idp: string }
-  | { kind: 'locked' | 'expired' | 'unsupported' };
+/** A second step that is not finished. `token` is the next challenge token. */
+export interface Challenged {
+  kind: 'challenge' | 'wrong' | 'denied' | 'waiting' | 'slow-down';
+  token: string;
+  user: User;
+  details: ChallengeDetails;
+}
+
+/** Result of a request. */
+type StepOutcome =
+  | Challenged
+  | { kind: 'passed'; user: User; purpose: Purpose }
+  | { kind: 'locked' | 'expired' };
 
 /** A request of the client in the second step. */
 export interface Step {
@@ -49,16 +51,16 @@ const RESEND_MS = 30_000;
 const POLL_S = 4;
 const sendable = ['email', 'sms', 'push'] as const;
 
-/** Starts the second step. Called after a correct password. */
+/** Starts the second step. */
 export async function beginChallenge(
   parts: Parts,
   user: User,
-  about: { idp: string; origin: string; codeChallenge?: string },
-): Promise<Outcome> {
+  purpose: Purpose,
+): Promise<Challenged | { kind: 'locked' }> {
   if (await isLocked(parts, user.id)) return { kind: 'locked' };
   const expiresAt = parts.clock.now() + LIFETIME_MS;
   const row: Challenge = {
-    ...about,
+    purpose,
     id: randomId('challenge'),
     userId: user.id,
     expiresAt,
@@ -69,11 +71,11 @@ export async function beginChallenge(
 }
 
 /** Handles one request of the second step. The request's challenge token becomes invalid, unless starting a method is refused. */
-export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
+export async function takeStep(parts: Parts, step: Step): Promise<StepOutcome> {
   const key = fingerprint(step.token);
   const row = await parts.tables.challenges.take(key);
   const user = users.find(({ id }) => id === row?.userId);
-  if (!row || !user || row.expiresAt <= parts.clock.now() || row.origin !== step.origin) {
+  if (!row || !user || row.expiresAt <= parts.clock.now() || row.purpose.origin !== step.origin) {
     return { kind: 'expired' };
   }
   if (await isLocked(parts, user.id)) return { kind: 'locked' };
@@ -89,7 +91,7 @@ export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
   return answer(parts, row, user, step.method, step);
 }
 
-async function start(parts: Parts, row: Challenge, user: User, method: Method): Promise<Outcome> {
+async function start(parts: Parts, row: Challenge, user: User, method: Method): Promise<StepOutcome> {
   const now = parts.clock.now();
   const next: Challenge = { ...row, method };
   const isFresh = now - (row.sent?.[method]?.at ?? Number.NEGATIVE_INFINITY) < RESEND_MS;
@@ -122,11 +124,11 @@ async function answer(
   user: User,
   method: Method,
   { code = '', credential }: Step,
-): Promise<Outcome> {
+): Promise<StepOutcome> {
   if (method === 'push') return poll(parts, row, user);
   if (!(await takeAttempt(parts, user.id))) return { kind: 'locked' };
   if (await isRight(parts, row, method, code.replace(/[\s-]/g, ''), credential))
-    return establish(parts, row, user);
+    return pass(parts, row, user);
   const attemptsLeft = row.attemptsLeft - 1;
   if (attemptsLeft <= 0 || (await isLocked(parts, user.id))) return { kind: 'locked' };
   return goOn(parts, { ...row, attemptsLeft }, user, 'wrong');
@@ -134,7 +136,7 @@ async function answer(
 
 /**
  * Counts one attempt of a user, and resolves with false if the user is locked. Call it before the answer is checked, so that
- * concurrent requests get no extra attempts. The last attempt locks the user; a correct answer removes the lock (`establish`). All
+ * concurrent requests get no extra attempts. The last attempt locks the user; a correct answer removes the lock (`pass`). All
  * sign-ins of a user share the count, because a client can start any number of sign-ins.
  */
 async function takeAttempt({ tables, clock }: Parts, userId: string): Promise<boolean> {
@@ -178,10 +180,10 @@ function isSentCode(codeKey: string | undefined, code: string): boolean {
   return codeKey !== undefined && isSame(codeKey, fingerprint(code));
 }
 
-async function poll(parts: Parts, row: Challenge, user: User): Promise<Outcome> {
+async function poll(parts: Parts, row: Challenge, user: User): Promise<StepOutcome> {
   const message = await parts.tables.messages.get(messageKey(row, 'push'));
   if (row.method !== 'push' || !message) return goOn(parts, row, user, 'challenge');
-  if (message.decision === 'approved') return establish(parts, row, user);
+  if (message.decision === 'approved') return pass(parts, row, user);
   if (message.decision === 'denied') {
     await parts.tables.messages.take(messageKey(row, 'push'));
     const { method: _, number: __, sent: { push: ___, ...sent } = {}, ...rest } = row;
@@ -194,22 +196,22 @@ async function poll(parts: Parts, row: Challenge, user: User): Promise<Outcome> 
   return goOn(parts, { ...row, polledAt: now }, user, isEarly ? 'slow-down' : 'waiting');
 }
 
-async function establish(parts: Parts, row: Challenge, user: User): Promise<Outcome> {
+async function pass(parts: Parts, row: Challenge, user: User): Promise<StepOutcome> {
   for (const method of sendable) await parts.tables.messages.take(messageKey(row, method));
   await parts.tables.lockouts.take(`second ${user.id}`);
-  return { kind: 'established', user, codeChallenge: row.codeChallenge, idp: row.idp };
+  return { kind: 'passed', user, purpose: row.purpose };
 }
 
 async function goOn(
   parts: Parts,
   row: Challenge,
   user: User,
-  kind: 'challenge' | 'wrong' | 'denied' | 'waiting' | 'slow-down',
+  kind: Challenged['kind'],
   more: Partial<ChallengeDetails> = {},
-): Promise<Outcome> {
+): Promise<Challenged> {
   const token = randomToken();
   await parts.tables.challenges.put(fingerprint(token), row);
-  return { kind, token, user, idp: row.idp, details: { ...describe(parts, row, user), ...more } };
+  return { kind, token, user, details: { ...describe(parts, row, user), ...more } };
 }
 
 function describe({ clock }: Parts, row: Challenge, user: User): ChallengeDetails {

@@ -7,7 +7,7 @@ import type { RateLimit, Settings } from './options.ts';
 import { Refusal } from './refusal.ts';
 
 /** All rate limits: `message` per user, the others per client. */
-export type Limits = Record<'token' | 'login' | 'challenge' | 'corp' | 'message', Limit>;
+export type Limits = Record<'token' | 'login' | 'challenge' | 'message', Limit>;
 
 export interface Limit {
   /** Counts a request. Throws a 429 refusal with `Retry-After` above the limit. */
@@ -21,7 +21,6 @@ export function createLimits({ rateLimit, messageLimit }: Settings, clock: Clock
     token: times(1),
     login: times(3),
     challenge: times(12),
-    corp: times(3),
     message: createLimit(messageLimit, clock),
   };
 }

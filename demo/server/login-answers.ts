@@ -1,7 +1,8 @@
 // Converts the outcome of a sign-in request to a response, and creates invalid responses for tests.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { ChallengeDetails, Outcome } from './challenge.ts';
+import type { Challenged } from './challenge.ts';
 import type { Method } from './seed.ts';
+import type { Outcome } from './sign-in.ts';
 
 export interface LoginAnswer {
   status: string;
@@ -18,8 +19,11 @@ const nothingMore = { challenge_token: '', available_methods: [] };
 /** Returns body and status for an outcome. The caller adds the authorization code. */
 export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatusCode] {
   switch (outcome.kind) {
-    case 'established':
+    case 'completed':
       return [{ status: 'ok', next_step: 'authorize', ...nothingMore }, 200];
+    case 'refused':
+      // The same response whether the user exists or not.
+      return [{ status: 'denied', error: 'invalid_credentials', next_step: 'none', ...nothingMore }, 401];
     case 'locked':
       return [{ status: 'locked', error: 'locked', next_step: 'none', ...nothingMore }, 401];
     case 'expired':
@@ -38,14 +42,6 @@ export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatu
     }
   }
 }
-
-/** Response to wrong credentials, whether the user exists or not. */
-export const refusedAnswer: LoginAnswer = {
-  status: 'denied',
-  error: 'invalid_credentials',
-  next_step: 'none',
-  ...nothingMore,
-};
 
 /** Returns an invalid response of the identity provider `broken`. The email address, up to the `@`, selects the response. */
 export function brokenAnswer(email: string): { body: string; type: string; status: ContentfulStatusCode } {
@@ -85,7 +81,7 @@ const statuses = {
   'slow-down': { status: 'slow_down' },
 };
 
-function nextStep({ kind, user, details }: Extract<Outcome, { details: ChallengeDetails }>): string {
+function nextStep({ kind, user, details }: Challenged): string {
   if (kind === 'waiting' || kind === 'slow-down') return 'poll';
   if (details.method && kind !== 'denied') return 'answer';
   return user.methods.length === 1 ? (user.methods[0] ?? 'choose') : 'choose';

@@ -14,17 +14,16 @@ export interface ServiceOptions {
   dataDir: string;
   /** Exact origins of pages that may use the service, such as `http://127.0.0.1:5173`. */
   appOrigins: string[];
-  /** Port of the service. 0 chooses a free port, and is the default for all three ports. */
+  /** Port of the service. 0 chooses a free port, and is the default for both ports. */
   servicePort?: number;
   storagePort?: number;
-  idpPort?: number;
   /** Host name in URLs: `127.0.0.1` (default) or `localhost`. In both cases, the service listens on loopback only. */
   host?: string;
   /**
-   * Public origins of the three servers behind a reverse proxy. These origins replace `http://<host>:<port>` in all URLs. With
+   * Public origins of the two servers behind a reverse proxy. These origins replace `http://<host>:<port>` in all URLs. With
    * `https`, cookies are `Secure` and have the `__Host-` prefix.
    */
-  publicUrls?: { service?: string; storage?: string; idp?: string };
+  publicUrls?: { service?: string; storage?: string };
   /** Addresses or networks (`10.0.0.0/8`) of reverse proxies whose `X-Forwarded-For` is trusted. Default: none. */
   trustedProxies?: string[];
   /** Exact URLs of callback pages. Defaults to `/secure-uploader-callback.html` on each app origin. */
@@ -66,7 +65,7 @@ export interface ServiceOptions {
 }
 
 export type Settings = Required<Omit<ServiceOptions, 'redirectUris' | 'loginScript' | 'publicUrls'>> & {
-  publicUrls: { service?: string; storage?: string; idp?: string };
+  publicUrls: { service?: string; storage?: string };
   loginScript: string | undefined;
   redirectUris: string[] | undefined;
 };
@@ -81,7 +80,6 @@ export function fillOptions(options: ServiceOptions): Settings {
   return {
     servicePort: 0,
     storagePort: 0,
-    idpPort: 0,
     host: '127.0.0.1',
     tokenLifetimeMs: 15 * MINUTE,
     codeLifetimeMs: MINUTE,

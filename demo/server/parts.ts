@@ -95,17 +95,21 @@ export interface Passkey {
   counter: number;
 }
 
+/** What a sign-in is for: its identity provider, the origin of its page, and a PKCE challenge (S256) if it asks for a code. */
+export interface Purpose {
+  idp: string;
+  origin: string;
+  codeChallenge?: string;
+}
+
 /** A sign-in in its second step. The key is the fingerprint of the newest challenge token. */
 export interface Challenge extends Row {
   /** Id of the sign-in, which stays the same when the challenge token changes. */
   id: string;
   userId: string;
-  idp: string;
-  origin: string;
+  purpose: Purpose;
   expiresAt: number;
   attemptsLeft: number;
-  /** PKCE challenge (S256), if the client requested an authorization code. */
-  codeChallenge?: string;
   method?: Method;
   /** For each method, the time of the last message, and the fingerprint of the code in that message. */
   sent?: Partial<Record<Method, { at: number; codeKey?: string }>>;
@@ -127,14 +131,6 @@ export interface Message extends Row {
   decision?: 'approved' | 'denied';
 }
 
-/** A sign-in in progress at `corp`. The key is the fingerprint of one of the secrets in corp.ts. */
-export interface Federation extends Row {
-  /** Authorization request to continue with, or key of the row that has the authorization request. */
-  query: string;
-  userId?: string;
-  expiresAt: number;
-}
-
 export interface Tables {
   logins: Table<Login>;
   codes: Table<Code>;
@@ -146,7 +142,6 @@ export interface Tables {
   factors: Table<Factors>;
   challenges: Table<Challenge>;
   messages: Table<Message>;
-  federations: Table<Federation>;
 }
 
 export interface Parts {
@@ -161,10 +156,9 @@ export interface Parts {
   locks: Locks;
   usage: Usage;
   readClient: ReadClient;
-  /** Public origin of the service. None of the three URLs ends with a slash. */
+  /** Public origin of the service. Neither of the two URLs ends with a slash. */
   baseUrl: string;
   storageUrl: string;
-  idpUrl: string;
 }
 
 /** Type parameters of Hono for the routes. */
@@ -192,6 +186,5 @@ export function openTables(state: State): Tables {
     factors: state.table('factors'),
     challenges: state.table('challenges'),
     messages: state.table('messages'),
-    federations: state.table('federations'),
   };
 }

@@ -1,4 +1,4 @@
-// Functions that the three servers share. The servers listen on loopback, accept only requests for their own host name, and keep
+// Functions that the two servers share. The servers listen on loopback, accept only requests for their own host name, and keep
 // running if a handler fails.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

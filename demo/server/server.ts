@@ -1,21 +1,18 @@
-// Starts the reference service: API, storage and identity provider on three origins, with one data folder. Used by tests and
-// main.ts.
-import { createServer, type Server } from 'node:http';
+// Starts the reference service: API and storage on two origins, with one data folder. Used by tests and main.ts.
+import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import type { Hono } from 'hono';
 import { issueToken } from './accounts.ts';
 import { createApp } from './app.ts';
 import { type Clock, createClock } from './clock.ts';
-import { createCorp } from './corp.ts';
 import { lockData } from './data-lock.ts';
 import { createFaults, type Faults, type LogEntry } from './faults.ts';
 import { createLimits, createReadClient } from './limits.ts';
 import { createLocks } from './locks.ts';
 import { createNetwork } from './network.ts';
 import { fillOptions, readOrigin, type ServiceOptions, type Settings } from './options.ts';
-import { type Env, openTables, type Parts, type StoredFile } from './parts.ts';
+import { openTables, type Parts, type StoredFile } from './parts.ts';
 import { createPeople, type People } from './people.ts';
-import { attach, closeServer, type Handler, listen } from './ports.ts';
+import { attach, closeServer, listen } from './ports.ts';
 import { openSeal } from './seal.ts';
 import { demoPassword, type Folder, findNamed, folders, type User, users } from './seed.ts';
 import { plantDemoFile } from './seed-file.ts';
@@ -34,11 +31,8 @@ export interface Service {
   baseUrl: string;
   /** Origin of the storage. */
   storageUrl: string;
-  /** Origin of the identity provider `corp`. */
-  idpUrl: string;
   servicePort: number;
   storagePort: number;
-  idpPort: number;
   /** Fault injection and throttling; has an effect only with `test: true`. */
   faults: Faults;
   /** The request log, oldest first; empty without `test: true`. */
@@ -59,7 +53,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Starts the three servers. Rejects if a port is in use or a setting is not valid. */
+/** Starts both servers. Rejects if a port is in use or a setting is not valid. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const settings = fillOptions(options);
   const { dataDir, fsync, host, hash, publicUrls } = settings;
@@ -68,8 +62,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // The handlers need the ports, so the servers listen before they have handlers.
   const serviceServer = createServer();
   const storageServer = createServer();
-  const idpServer = createServer();
-  const servers = [serviceServer, storageServer, idpServer];
+  const servers = [serviceServer, storageServer];
   const endings: (() => Promise<void> | void)[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(servers.map(closeServer));
@@ -78,7 +71,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const servicePort = await listen(serviceServer, settings.servicePort);
     const storagePort = await listen(storageServer, settings.storagePort);
-    const idpPort = await listen(idpServer, settings.idpPort);
     endings.push(lockData(dataDir));
     const seal = openSeal(dataDir);
     const storage = openStorage(dataDir, hash, fsync);
@@ -98,13 +90,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       readClient: createReadClient(settings.trustedProxies),
       baseUrl: publicUrls.service ?? `http://${host}:${servicePort}`,
       storageUrl: publicUrls.storage ?? `http://${host}:${storagePort}`,
-      idpUrl: publicUrls.idp ?? `http://${host}:${idpPort}`,
     };
     await plantDemoFile(parts);
     await countUsage(parts);
     for (const user of users) await sweepChunks(parts, user.id);
-    handle(serviceServer, storageServer, idpServer, parts);
-    return { ...describe(parts), servicePort, storagePort, idpPort, close };
+    const app = createApp(parts);
+    const listener = getRequestListener((request, env) => app.fetch(request, env), {
+      overrideGlobalObjects: false,
+    });
+    attach(serviceServer, listener, parts.baseUrl);
+    attach(storageServer, createStorageHandler(parts), parts.storageUrl);
+    // A request may take any time, because connections can be slow. The socket timeout closes idle connections.
+    storageServer.requestTimeout = 0;
+    storageServer.timeout = 120_000;
+    return { ...describe(parts), servicePort, storagePort, close };
   } catch (error) {
     await close();
     throw error;
@@ -117,23 +116,11 @@ async function countUsage({ tables, usage }: Parts): Promise<void> {
   for (const { userId, sizeBytes } of await tables.files.list()) usage.addFile(userId, sizeBytes);
 }
 
-function handle(serviceServer: Server, storageServer: Server, idpServer: Server, parts: Parts): void {
-  const listener = (app: Hono<Env>): Handler =>
-    getRequestListener((request, env) => app.fetch(request, env), { overrideGlobalObjects: false });
-  attach(serviceServer, listener(createApp(parts)), parts.baseUrl);
-  attach(idpServer, listener(createCorp(parts)), parts.idpUrl);
-  attach(storageServer, createStorageHandler(parts), parts.storageUrl);
-  // A request may take any time, because connections can be slow. The socket timeout closes idle connections.
-  storageServer.requestTimeout = 0;
-  storageServer.timeout = 120_000;
-}
-
-function describe(parts: Parts): Omit<Service, 'servicePort' | 'storagePort' | 'idpPort' | 'close'> {
+function describe(parts: Parts): Omit<Service, 'servicePort' | 'storagePort' | 'close'> {
   const { settings, tables, storage, faults, clock } = parts;
   return {
     baseUrl: parts.baseUrl,
     storageUrl: parts.storageUrl,
-    idpUrl: parts.idpUrl,
     people: createPeople(parts),
     faults,
     log: faults.log,

@@ -39,11 +39,10 @@ export function signInForm(action: string, problem?: 'refused' | 'locked', email
 
 /** Returns the sign-in page. `at` is the name of the identity provider, or empty for the service itself. */
 export function signInPage(action: string, at: string, problem?: 'refused' | 'locked', email = ''): Html {
-  const sheet = at ? '/style.css' : '/authorize/style.css';
   const content = html`<h1>Sign in${at && ` at ${at}`}</h1>
       <p>to continue your upload</p>
       ${signInForm(action, problem, email)}`;
-  return page('Sign in', content, sheet);
+  return page('Sign in', content);
 }
 
 /** Data of the page of the second step. */
@@ -109,7 +108,7 @@ function alert(text: string): Html {
   return html`<p class="problem" role="alert" id="problem">${text}</p>`;
 }
 
-export function page(title: string, content: Html, sheet = '/authorize/style.css'): Html {
+export function page(title: string, content: Html): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -117,7 +116,7 @@ export function page(title: string, content: Html, sheet = '/authorize/style.css
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="stylesheet" href="${sheet}">
+<link rel="stylesheet" href="/authorize/style.css">
 </head>
 <body><main>${content}</main></body>
 </html>`;

@@ -30,5 +30,5 @@ process.on('disconnect', async () => {
   rmSync(dataDir, { recursive: true, force: true });
   process.exit();
 });
-const { baseUrl, storageUrl, idpUrl, seed } = service;
-process.send?.({ baseUrl, storageUrl, idpUrl, password: seed.password });
+const { baseUrl, storageUrl, seed } = service;
+process.send?.({ baseUrl, storageUrl, password: seed.password });

@@ -27,7 +27,6 @@ test('a foreign host name that resolves to the service is refused, on any port',
   const ports = [
     [service.servicePort, '/_demo'],
     [service.storagePort, '/'],
-    [service.idpPort, '/style.css'],
   ] as const;
   for (const [port, path] of ports) {
     for (const host of ['rebind.test', `rebind.test:${port}`, `127.0.0.1.rebind.test:${port}`, 'localhost']) {
@@ -54,7 +53,6 @@ test('with TLS in production, the session cookie is bound to its host, and URLs 
   const publicUrls = {
     service: 'https://uploads.test',
     storage: 'https://storage.test',
-    idp: 'https://idp.test',
   };
   const { service } = await start(t, { publicUrls });
   assert.equal(service.baseUrl, publicUrls.service);

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createReadClient } from '../../demo/server/limits.ts';
 import type { ServiceOptions } from '../../demo/server/options.ts';
-import { authorizePath } from './sign-in-steps.ts';
-import { ask, page, type Rig, startRig } from './support.ts';
+import { page, type Rig, startRig } from './support.ts';
 
 const few = { rateLimit: { requests: 10, windowMs: 60_000 } };
 
@@ -99,14 +98,4 @@ test('a client’s address is the last one that does not belong to a trusted pro
   for (const wrong of ['proxy.test', '10.0.0.0/8/8', '10.0.0.0/99', '']) {
     assert.throws(() => createReadClient([wrong]), /./, wrong);
   }
-});
-
-test('sign-ins at another provider are limited at their start', async (t) => {
-  const rig = await start(t, few);
-  const statuses = await repeat(31, async () => {
-    const { status } = await ask(rig.service, 'GET', authorizePath({ idp_id: 'corp' }));
-    return status;
-  });
-  assert.equal(statuses[29], 303);
-  assert.equal(statuses[30], 429);
 });

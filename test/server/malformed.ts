@@ -2,7 +2,7 @@
 // service keeps a limited amount of data for them (failed sign-ins, for example). Growing memory therefore means a leak.
 
 /** Port of the service that a request is sent to. */
-export type Port = 'service' | 'storage' | 'idp';
+export type Port = 'service' | 'storage';
 
 export interface RawRequest {
   port: Port;
@@ -39,7 +39,7 @@ const operations: Record<Port, readonly string[]> = {
   service: [
     'GET /',
     'GET /authorize?response_type=code&client_id=secure-uploader',
-    'GET /authorize/corp?answer=x',
+    'GET /authorize?idp_id=corp',
     'POST /authorize/sign-in?client_id=secure-uploader',
     'POST /authorize/challenge',
     'POST /auth/login',
@@ -56,7 +56,6 @@ const operations: Record<Port, readonly string[]> = {
     'GET /_test/log',
   ],
   storage: [`PUT /chunks/user-alice/${'0'.repeat(64)}?Expires=1&max-length=1&signature=x`, 'OPTIONS /chunks'],
-  idp: ['GET /sign-in?request=x', 'POST /sign-in?request=x', 'GET /style.css'],
 };
 const badTargets = [
   '//',
@@ -86,7 +85,6 @@ const badTargets = [
   '/authorize?state=%ff&redirect_uri=%',
   '/authorize?redirect_uri=http://[',
   '/authorize?client_id=secure-uploader&redirect_uri=%00',
-  '/sign-in?request=%',
   '/chunks',
   '/chunks/user-alice',
   `/chunks/user-alice/${'0'.repeat(64)}`,
@@ -234,7 +232,7 @@ const badValues = [
 export function malformedRequest(random: () => number, secrets: Secrets): RawRequest {
   const chance = (of: number): boolean => random() < of;
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  const port = pick<Port>(['service', 'service', 'storage', 'idp']);
+  const port = pick<Port>(['service', 'service', 'storage']);
 
   // Half of the requests have an invalid first line. In the others, the first line is valid, so that the service reads the invalid
   // parts after it.

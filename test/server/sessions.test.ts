@@ -1,4 +1,4 @@
-// The session of a browser: the second step on the service's own pages, the federated identity provider, signing out, the
+// The session of a browser: the second step on the service's own pages, another identity provider, signing out, the
 // partitioned cookie, and the demo page of codes and phones.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -88,39 +88,39 @@ test('the page offers each method that it supports', async () => {
   assert.equal(done.status, 303);
 });
 
-test('a federated provider on another origin signs in and returns, and severs its window', async () => {
+test('the sign-in page of another provider severs its window, and issues a code', async () => {
   const browser = createBrowser();
-  const away = await browser.get(authorizePath({ idp_id: 'corp' }));
-  const there = away.headers.get('location') ?? '';
-  assert.equal(new URL(there).origin, rig.service.idpUrl);
-  const form = await browser.get(there);
-  assert.equal(form.headers.get('cross-origin-opener-policy'), 'same-origin');
-  const answer = await browser.submit(there, { email: 'alice@example.com', password });
-  const back = await browser.get(answer.headers.get('location') ?? '');
-  assert.equal(back.status, 303);
-  const end = await browser.get(back.headers.get('location') ?? '');
+  const form = await browser.get(authorizePath({ idp_id: 'corp' }));
+  assert.match(form.text, /Sign in at Corp/);
+  const wrong = await browser.submit(formPath(form.text), { email: 'alice@example.com', password: 'wrong' });
+  assert.equal(wrong.status, 401);
+  for (const page of [form, wrong]) {
+    assert.equal(page.headers.get('cross-origin-opener-policy'), 'same-origin');
+    assert.match(page.text, /Sign in at Corp/);
+  }
+  const right = await browser.submit(formPath(wrong.text), { email: 'alice@example.com', password });
+  const end = await browser.get(right.headers.get('location') ?? '');
   assert.ok(new URL(end.headers.get('location') ?? '').searchParams.get('code'));
 });
 
-test('a federated sign-in ends only in the browser that started it', async () => {
-  const attacker = createBrowser();
-  const victim = createBrowser();
-  const there = (await attacker.get(authorizePath({ idp_id: 'corp' }))).headers.get('location') ?? '';
-  const answer = await victim.submit(there, { email: 'alice@example.com', password });
-  assert.equal(answer.status, 303);
-  const name = new URL(there).searchParams.get('request') ?? '';
-  assert.equal((await attacker.get(`/authorize/corp?answer=${name}`)).status, 400);
-  assert.equal((await victim.get(answer.headers.get('location') ?? '')).status, 400);
-  assert.equal((await attacker.get(answer.headers.get('location') ?? '')).status, 400);
-});
-
-test('a browser with its own federated sign-in in progress rejects the response of another one', async () => {
-  const attacker = createBrowser();
-  const victim = createBrowser();
-  const there = (await attacker.get(authorizePath({ idp_id: 'corp' }))).headers.get('location') ?? '';
-  const answer = await attacker.submit(there, { email: 'vic@example.com', password });
-  await victim.get(authorizePath({ idp_id: 'corp' }));
-  assert.equal((await victim.get(answer.headers.get('location') ?? '')).status, 400);
+test('another provider, too, requires the second step of a user who has one', async () => {
+  const browser = createBrowser();
+  const form = await browser.get(authorizePath({ idp_id: 'corp' }));
+  const second = await browser.submit(formPath(form.text), { email: 'tom@example.com', password });
+  assert.equal(second.status, 200);
+  assert.match(second.text, /authenticator app/);
+  for (const idp_id of ['corp', 'local', undefined]) {
+    const silent = await browser.get(authorizePath({ idp_id, prompt: 'none' }));
+    assert.match(silent.headers.get('location') ?? '', /login_required/);
+  }
+  const right = await browser.submit(formPath(second.text), {
+    challenge_token: field(second.text, 'challenge_token'),
+    action: 'answer',
+    method: 'totp',
+    code: await rig.service.people.totp('tom'),
+  });
+  const end = await browser.get(right.headers.get('location') ?? '');
+  assert.ok(new URL(end.headers.get('location') ?? '').searchParams.get('code'));
 });
 
 test('a session of one provider is not valid for another', async () => {
