@@ -137,7 +137,7 @@ export const serviceMutations = [
   {
     rule: 'R17',
     file: 'demo/server/auth.ts',
-    before: '    if (row?.tokenKey) await tables.tokens.take(row.tokenKey);\n',
+    before: '  if (row?.tokenKey) await tables.tokens.take(row.tokenKey);\n',
     after: '',
     test: 'test/server/sign-in.test.ts',
     title: 'a code that is sent a second time is refused, and the token of the first is revoked',

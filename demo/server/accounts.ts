@@ -2,72 +2,59 @@
 import type { Context } from 'hono';
 import { generateCookie, getCookie } from 'hono/cookie';
 import type { Limits } from './limits.ts';
-import type { Env, Login, Parts, Token } from './parts.ts';
+import type { Env, Login, Parts } from './parts.ts';
 import { Refusal } from './refusal.ts';
 import { fingerprint, isSame, randomToken } from './seal.ts';
 import { type User, users } from './seed.ts';
 import type { Completed } from './sign-in.ts';
-import type { Table } from './state.ts';
 
-/** Signs the browser in with a new cookie. */
-export async function startLogin(c: Context<Env>, parts: Parts, completed: Completed): Promise<Login> {
+/**
+ * Signs the browser in with a new cookie. If another user was signed in, that login ends with its codes and tokens. A login of the
+ * same user continues.
+ */
+export async function startLogin(c: Context<Env>, parts: Parts, { user, idp }: Completed): Promise<Login> {
   const { tables, clock, settings } = parts;
-  const { user, idp } = completed;
-  await endLogin(c, parts);
-  const secret = randomToken();
+  const old = await currentLogin(c, parts);
+  const isSameUser = old?.userId === user.id;
+  if (old && !isSameUser) await tables.logins.take(old.deviceId);
+  await tables.cookies.take(cookieKey(c, parts));
+  const deviceId = isSameUser ? old.deviceId : randomToken();
   const expiresAt = clock.now() + settings.loginLifetimeMs;
-  const login = { userId: user.id, deviceId: randomToken(), idp, expiresAt, keepUntil: expiresAt };
-  await tables.logins.put(fingerprint(secret), login);
-  plantCookie(c, parts, secret, settings.cookie === 'cross-site');
+  const login = { userId: user.id, deviceId, idp, expiresAt, keepUntil: expiresAt };
+  await tables.logins.put(deviceId, login);
+  await plantCookie(c, parts, login, settings.cookie === 'cross-site');
   return login;
 }
 
-/** Adds a partitioned session cookie to the login with this `deviceId`, so that pages on other sites can use the login. */
-export async function replantLogin(c: Context<Env>, parts: Parts, deviceId: string): Promise<void> {
-  const [login] = await parts.tables.logins.list((row) => row.deviceId === deviceId);
-  if (!login) return;
-  const secret = randomToken();
-  await parts.tables.logins.put(fingerprint(secret), login);
-  plantCookie(c, parts, secret, true);
-}
-
-/** Signs the browser out: deletes its login, cookies and tokens. */
-export async function endEverything(c: Context<Env>, parts: Parts): Promise<void> {
-  const login = await endLogin(c, parts);
+/** Signs the browser out: ends its login, with all cookies, codes and tokens of the login. */
+export async function endLogin(c: Context<Env>, parts: Parts): Promise<void> {
+  const login = await currentLogin(c, parts);
+  if (login) await parts.tables.logins.take(login.deviceId);
+  await parts.tables.cookies.take(cookieKey(c, parts));
   forgetCookie(c, parts);
-  if (login) await dropAll([parts.tables.logins, parts.tables.tokens], login.deviceId);
 }
 
-async function dropAll(tables: Table<Login | Token>[], deviceId: string): Promise<void> {
-  for (const table of tables) {
-    const keys: string[] = [];
-    await table.list((row, key) => row.deviceId === deviceId && keys.push(key) > 0);
-    for (const key of keys) await table.take(key);
-  }
+/** Resolves with the browser's login, or with undefined if the browser is not signed in. */
+export async function currentLogin(c: Context<Env>, parts: Parts): Promise<Login | undefined> {
+  const cookie = await parts.tables.cookies.get(cookieKey(c, parts));
+  return cookie && findLogin(parts, cookie.deviceId);
 }
 
-async function endLogin(c: Context<Env>, parts: Parts): Promise<Login | undefined> {
-  const old = getCookie(c, cookieName(parts));
-  return old === undefined ? undefined : parts.tables.logins.take(fingerprint(old));
+function cookieKey(c: Context<Env>, parts: Parts): string {
+  return fingerprint(getCookie(c, cookieName(parts)) ?? '');
 }
 
-/** Resolves with the browser's login and its user. Resolves with undefined if the browser is not signed in. */
-export async function currentLogin(
-  c: Context<Env>,
-  parts: Parts,
-): Promise<{ login: Login; user: User } | undefined> {
-  const { tables, clock } = parts;
-  const secret = getCookie(c, cookieName(parts));
-  if (secret === undefined) return undefined;
-  const login = await tables.logins.get(fingerprint(secret));
-  const user = users.find(({ id }) => id === login?.userId);
-  return login && user && login.expiresAt > clock.now() ? { login, user } : undefined;
+/** Resolves with a login that has neither ended nor expired. */
+export async function findLogin({ tables, clock }: Parts, deviceId: string): Promise<Login | undefined> {
+  const login = await tables.logins.get(deviceId);
+  return login && login.expiresAt > clock.now() ? login : undefined;
 }
 
-// `replantLogin` may have added a partitioned cookie, which has to be deleted separately.
+// The token response may have added a partitioned cookie, which has to be deleted separately.
 function forgetCookie(c: Context<Env>, parts: Parts): void {
-  plantCookie(c, parts, '', parts.settings.cookie === 'cross-site', 0);
-  if (parts.settings.replant && parts.settings.cookie !== 'cross-site') plantCookie(c, parts, '', true, 0);
+  const { replant, cookie } = parts.settings;
+  setCookie(c, parts, '', cookie === 'cross-site', 0);
+  if (replant && cookie !== 'cross-site') setCookie(c, parts, '', true, 0);
 }
 
 /** True if browsers reach the service over TLS. */
@@ -80,13 +67,24 @@ function cookieName(parts: Parts): string {
   return isOverTls(parts) ? '__Host-su_session' : 'su_session';
 }
 
-// Requests from pages on other sites have the cookie only if it is `partitioned`.
-function plantCookie(
+/** Adds a cookie to the login. Requests from pages on other sites have the cookie only if it is `partitioned`. */
+export async function plantCookie(
+  c: Context<Env>,
+  parts: Parts,
+  { deviceId, expiresAt }: Login,
+  partitioned: boolean,
+): Promise<void> {
+  const secret = randomToken();
+  await parts.tables.cookies.put(fingerprint(secret), { deviceId, keepUntil: expiresAt });
+  setCookie(c, parts, secret, partitioned, parts.settings.loginLifetimeMs);
+}
+
+function setCookie(
   c: Context<Env>,
   parts: Parts,
   secret: string,
   partitioned: boolean,
-  lifetimeMs: number = parts.settings.loginLifetimeMs,
+  lifetimeMs: number,
 ): void {
   const options = {
     httpOnly: true,
@@ -100,26 +98,26 @@ function plantCookie(
   c.header('set-cookie', generateCookie(cookieName(parts), secret, options), { append: true });
 }
 
-/** Issues a bearer token. `key` is the key of the token's row in `tables.tokens`. */
+/** Issues a bearer token, which ends with the login at the latest. `key` is the key of the token's row in `tables.tokens`. */
 export async function issueToken(
   { tables, clock, settings }: Parts,
-  userId: string,
-  deviceId: string | undefined,
+  { deviceId, expiresAt: loginEndsAt }: Login,
   lifetimeMs: number = settings.tokenLifetimeMs,
 ): Promise<{ token: string; key: string; expiresAt: string }> {
   const token = randomToken();
   const key = fingerprint(token);
-  const expiresAt = clock.now() + lifetimeMs;
-  await tables.tokens.put(key, { userId, deviceId, expiresAt, keepUntil: expiresAt });
+  const expiresAt = Math.min(clock.now() + lifetimeMs, loginEndsAt);
+  await tables.tokens.put(key, { deviceId, expiresAt, keepUntil: expiresAt });
   return { token, key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
 /** Resolves with the user of the bearer token in the request. Throws a 401 refusal if the token is missing or invalid. */
-export async function requireUser(c: Context<Env>, { tables, clock }: Parts): Promise<User> {
+export async function requireUser(c: Context<Env>, parts: Parts): Promise<User> {
   const [, token] = /^bearer ([A-Za-z0-9_-]{43})$/i.exec(c.req.header('authorization') ?? '') ?? [];
-  const row = token === undefined ? undefined : await tables.tokens.get(fingerprint(token));
-  const user = users.find(({ id }) => id === row?.userId);
-  if (!row || !user || row.expiresAt <= clock.now()) {
+  const row = token === undefined ? undefined : await parts.tables.tokens.get(fingerprint(token));
+  const login = row && row.expiresAt > parts.clock.now() ? await findLogin(parts, row.deviceId) : undefined;
+  const user = users.find(({ id }) => id === login?.userId);
+  if (!user) {
     throw new Refusal(401, 'invalid_token', 'no valid bearer token', {
       headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
     });

@@ -3,16 +3,17 @@
 import { createHash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import {
-  endEverything,
+  endLogin,
+  findLogin,
   issueToken,
   isTrustedOrigin,
   limitRate,
-  replantLogin,
+  plantCookie,
   startLogin,
 } from './accounts.ts';
 import type { Step } from './challenge.ts';
 import { brokenAnswer, describeOutcome, readMethod } from './login-answers.ts';
-import type { Code, Env, Login, Parts } from './parts.ts';
+import type { Env, Login, Parts } from './parts.ts';
 import { Refusal, readJson, readString } from './refusal.ts';
 import { fingerprint, isSame, randomToken } from './seal.ts';
 import { enterPassword, enterSecondStep, type Outcome } from './sign-in.ts';
@@ -73,7 +74,7 @@ export function authRoutes(parts: Parts): Hono<Env> {
     if (!isTrustedOrigin(c.req.header('origin'), parts)) {
       throw new Refusal(403, 'untrusted_origin', 'this origin may not sign out');
     }
-    await endEverything(c, parts);
+    await endLogin(c, parts);
     return c.body(null, 204);
   });
 
@@ -100,9 +101,9 @@ export function authRoutes(parts: Parts): Hono<Env> {
     }
     const redeemed = await redeem(parts, code, verifier);
     if (!redeemed) throw new Refusal(400, 'invalid_grant', 'the code is not valid');
-    const { row, ...token } = redeemed;
-    if (settings.replant) await replantLogin(c, parts, row.deviceId);
-    return c.json(token);
+    const { login, token, expiresAt } = redeemed;
+    if (settings.replant) await plantCookie(c, parts, login, true);
+    return c.json({ token, id: login.userId, device_id: login.deviceId, expires_at: expiresAt });
   });
 
   return app;
@@ -111,15 +112,13 @@ export function authRoutes(parts: Parts): Hono<Env> {
 /** Issues an authorization code for a signed-in browser. `challenge` is the PKCE challenge (S256). */
 export async function issueCode(
   { tables, clock, settings }: Parts,
-  { userId, deviceId, idp }: Login,
+  { deviceId }: Login,
   challenge: string,
 ): Promise<string> {
   const code = randomToken();
   const expiresAt = clock.now() + settings.codeLifetimeMs;
   await tables.codes.put(fingerprint(code), {
-    userId,
     deviceId,
-    idp,
     challenge,
     expiresAt,
     keepUntil: expiresAt + REMEMBER_MS,
@@ -135,39 +134,28 @@ function readCodeChallenge(body: Record<string, unknown>): string | undefined {
   throw new Refusal(400, 'invalid_request', 'code_challenge is a SHA-256 in base64url');
 }
 
-interface TokenAnswer {
-  token: string;
-  id: string;
-  device_id: string;
-  expires_at: string;
-  row: Code;
-}
-
-async function redeem(parts: Parts, code: string, verifier: string): Promise<TokenAnswer | undefined> {
+/** Resolves with a token for the code, or with undefined if the code is not valid or its login has ended. */
+async function redeem(
+  parts: Parts,
+  code: string,
+  verifier: string,
+): Promise<{ login: Login; token: string; expiresAt: string } | undefined> {
   const { tables, clock } = parts;
   const key = fingerprint(code);
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const known = await tables.codes.get(key);
-  if (!known) return undefined;
-  const issued = await issueToken(parts, known.userId, known.deviceId);
+  const login = known && (await findLogin(parts, known.deviceId));
+  if (!login) return undefined;
+  const { key: tokenKey, ...issued } = await issueToken(parts, login);
   let isOurs = false;
   const row = await tables.codes.update(key, (before) => {
-    if (!before) return undefined;
-    if (before.tokenKey !== undefined) return { ...before, replayed: true };
+    if (!before || before.tokenKey !== undefined) return undefined;
     isOurs = before.expiresAt > clock.now() && isSame(before.challenge, challenge);
-    return { ...before, tokenKey: isOurs ? issued.key : '' };
+    return { ...before, tokenKey: isOurs ? tokenKey : '' };
   });
-  if (!isOurs) {
-    await tables.tokens.take(issued.key);
-    // A second use means that the code may be stolen: revoke the token of the first use (RFC 6749, 4.1.2).
-    if (row?.tokenKey) await tables.tokens.take(row.tokenKey);
-    return undefined;
-  }
-  return {
-    token: issued.token,
-    id: known.userId,
-    device_id: known.deviceId,
-    expires_at: issued.expiresAt,
-    row: known,
-  };
+  if (isOurs) return { login, ...issued };
+  await tables.tokens.take(tokenKey);
+  // A second use means that the code may be stolen: revoke the token of the first use (RFC 6749, 4.1.2).
+  if (row?.tokenKey) await tables.tokens.take(row.tokenKey);
+  return undefined;
 }

@@ -47,9 +47,9 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
     if (wanted instanceof URL) return c.redirect(wanted.href, 303);
     if (typeof wanted === 'string') return c.html(errorPage(wanted), 400, pageHeaders("'none'"));
     const current = wanted.prompt === 'login' ? undefined : await currentLogin(c, parts);
-    const isOther = wanted.idp !== undefined && wanted.idp !== current?.login.idp;
+    const isOther = wanted.idp !== undefined && wanted.idp !== current?.idp;
     if (current && !isOther) {
-      const code = await issueCode(parts, current.login, wanted.challenge);
+      const code = await issueCode(parts, current, wanted.challenge);
       return c.redirect(answerAt(wanted, { code, state: wanted.state, iss: baseUrl }).href, 303);
     }
     if (wanted.prompt === 'none') {

@@ -13,33 +13,32 @@ import type { Row, State, Table } from './state.ts';
 import type { Storage, StoredChunk } from './storage.ts';
 import type { Usage } from './usage.ts';
 
-/** A signed-in browser. The key is the fingerprint of its cookie. */
+/** A signed-in browser. The key is `deviceId`. Its cookies, codes and tokens are valid only while this row exists. */
 export interface Login extends Row {
   userId: string;
-  /** Id of the login. All codes and tokens of the login have the same id. */
   deviceId: string;
   /** Name of the identity provider. */
   idp: string;
   expiresAt: number;
 }
 
+/** A session cookie. The key is its fingerprint. */
+export interface Cookie extends Row {
+  deviceId: string;
+}
+
 /** An authorization code. The row stays after the first use, to detect a second use. The key is the code's fingerprint. */
 export interface Code extends Row {
-  userId: string;
   deviceId: string;
-  idp: string;
   challenge: string;
   expiresAt: number;
   /** Key of the token that was issued for the code. Empty if the first use failed; missing before that. */
   tokenKey?: string;
-  replayed?: boolean;
 }
 
 /** A bearer token. The key is the token's fingerprint. */
 export interface Token extends Row {
-  userId: string;
-  /** Id of the login that the token was issued for. */
-  deviceId: string | undefined;
+  deviceId: string;
   expiresAt: number;
 }
 
@@ -133,6 +132,7 @@ export interface Message extends Row {
 
 export interface Tables {
   logins: Table<Login>;
+  cookies: Table<Cookie>;
   codes: Table<Code>;
   tokens: Table<Token>;
   sessions: Table<UploadSession>;
@@ -177,6 +177,7 @@ export interface Env {
 export function openTables(state: State): Tables {
   return {
     logins: state.table('logins'),
+    cookies: state.table('cookies'),
     codes: state.table('codes'),
     tokens: state.table('tokens'),
     sessions: state.table('sessions'),

@@ -1,11 +1,15 @@
-// The devices of demo users (mail, authenticator and phone), for tests. Only in test mode.
+// What tests need of the demo users: their devices (mail, authenticator and phone), and tokens. Only in test mode.
+import { issueToken } from './accounts.ts';
 import { listMessages } from './demo-page.ts';
 import { createTestPasskey, currentTotp, factorsOf, type TestPasskey } from './factors.ts';
 import type { Parts } from './parts.ts';
+import { randomToken } from './seal.ts';
 import { findNamed, type User } from './seed.ts';
 
-/** The devices of all demo users. `user` is an id, an email address, or the part of the email address before the `@`. */
+/** The devices and tokens of all demo users. `user` is an id, an email address, or the part of the email address before the `@`. */
 export interface People {
+  /** Creates a bearer token without a sign-in. */
+  createToken(user: string, lifetimeMs?: number): Promise<{ token: string; expires_at: string }>;
   /** Resolves with a valid TOTP code. */
   totp(user: string): Promise<string>;
   recoveryCodes(user: string): Promise<string[]>;
@@ -25,6 +29,14 @@ export function createPeople(parts: Parts): People {
     return user;
   };
   return {
+    async createToken(name, lifetimeMs = parts.settings.tokenLifetimeMs) {
+      const expiresAt = parts.clock.now() + lifetimeMs;
+      const { id: userId } = find(name);
+      const login = { userId, deviceId: randomToken(), idp: 'test', expiresAt, keepUntil: expiresAt };
+      await parts.tables.logins.put(login.deviceId, login);
+      const issued = await issueToken(parts, login, lifetimeMs);
+      return { token: issued.token, expires_at: issued.expiresAt };
+    },
     totp: async (name) => currentTotp(parts, find(name).id),
     recoveryCodes: async (name) => (await factorsOf(parts, find(name).id)).recoveryCodes,
     async message(name, method) {

@@ -1,7 +1,6 @@
 // Starts the reference service: API and storage on two origins, with one data folder. Used by tests and main.ts.
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { issueToken } from './accounts.ts';
 import { createApp } from './app.ts';
 import { type Clock, createClock } from './clock.ts';
 import { lockData } from './data-lock.ts';
@@ -9,12 +8,12 @@ import { createFaults, type Faults, type LogEntry } from './faults.ts';
 import { createLimits, createReadClient } from './limits.ts';
 import { createLocks } from './locks.ts';
 import { createNetwork } from './network.ts';
-import { fillOptions, readOrigin, type ServiceOptions, type Settings } from './options.ts';
+import { fillOptions, readOrigin, type ServiceOptions } from './options.ts';
 import { openTables, type Parts, type StoredFile } from './parts.ts';
 import { createPeople, type People } from './people.ts';
 import { attach, closeServer, listen } from './ports.ts';
 import { openSeal } from './seal.ts';
-import { demoPassword, type Folder, findNamed, folders, type User, users } from './seed.ts';
+import { demoPassword, type Folder, folders, type User, users } from './seed.ts';
 import { plantDemoFile } from './seed-file.ts';
 import { openState } from './state.ts';
 import { openStorage } from './storage.ts';
@@ -118,22 +117,17 @@ async function countUsage({ tables, usage }: Parts): Promise<void> {
 
 function describe(parts: Parts): Omit<Service, 'servicePort' | 'storagePort' | 'close'> {
   const { settings, tables, storage, faults, clock } = parts;
+  const people = createPeople(parts);
   return {
     baseUrl: parts.baseUrl,
     storageUrl: parts.storageUrl,
-    people: createPeople(parts),
+    people,
     faults,
     log: faults.log,
     clock,
     seed: { users, folders, password: demoPassword },
     allowOrigin: (origin) => void settings.appOrigins.push(readOrigin(origin)),
-    async createToken(wanted, lifetimeMs) {
-      requireTest(settings);
-      const user = findNamed(wanted);
-      if (!user) throw new Error(`no such user: ${wanted}`);
-      const { token, expiresAt } = await issueToken(parts, user.id, undefined, lifetimeMs);
-      return { token, expires_at: expiresAt };
-    },
+    createToken: people.createToken,
     listFiles: (folderId) =>
       tables.files.list((file) => folderId === undefined || file.folderId === folderId),
     async *readFile(fileId) {
@@ -142,8 +136,4 @@ function describe(parts: Parts): Omit<Service, 'servicePort' | 'storagePort' | '
       yield* storage.read(file.userId, file.chunks, 0, file.sizeBytes);
     },
   };
-}
-
-function requireTest({ test }: Settings): void {
-  if (!test) throw new Error('only with `test: true`');
 }

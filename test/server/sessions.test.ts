@@ -2,7 +2,7 @@
 // partitioned cookie, and the demo page of codes and phones.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { authorizePath, getCode, login, redeem, signedIn } from './sign-in-steps.ts';
+import { authorizePath, challenge, getCode, login, redeem, signedIn } from './sign-in-steps.ts';
 import { type Answer, ask, page, type Rig, startRig } from './support.ts';
 
 const rig: Rig = await startRig();
@@ -42,6 +42,12 @@ const formPath = (text: string): string =>
 const field = (text: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
 const password = rig.service.seed.password;
+
+/** Returns a code for the browser with this cookie. */
+async function getCodeOf(cookie: string): Promise<string> {
+  const { headers } = await ask(rig.service, 'GET', authorizePath(), { headers: { cookie } });
+  return new URL(headers.get('location') ?? '').searchParams.get('code') ?? '';
+}
 
 test('the service’s own page requires the second step before it issues a code', async () => {
   const browser = createBrowser();
@@ -136,9 +142,7 @@ test('a session of one provider is not valid for another', async () => {
 test('signing out ends the session and the tokens that came from it', async () => {
   const signIn = await login(rig.service, 'alice@example.com', password);
   const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? '';
-  const { headers } = await ask(rig.service, 'GET', authorizePath(), { headers: { cookie } });
-  const code = new URL(headers.get('location') ?? '').searchParams.get('code') ?? '';
-  const { body } = await redeem(rig.service, code);
+  const { body } = await redeem(rig.service, await getCodeOf(cookie));
   const list = (): Promise<Answer> =>
     ask(rig.service, 'GET', '/files?parent_id=folder-a', {
       headers: { authorization: `Bearer ${body.token}` },
@@ -151,6 +155,74 @@ test('signing out ends the session and the tokens that came from it', async () =
   assert.match(out.headers.get('set-cookie') ?? '', /^su_session=;.*Max-Age=0/);
   assert.equal((await list()).status, 401);
   const silent = await ask(rig.service, 'GET', authorizePath({ prompt: 'none' }), { headers: { cookie } });
+  assert.match(silent.headers.get('location') ?? '', /login_required/);
+});
+
+/** Signs in, with the cookie of an earlier sign-in if there is one. Returns the new cookie and a code. */
+async function enter(user: string, earlier?: string): Promise<{ cookie: string; code: string }> {
+  const { body, headers } = await ask(rig.service, 'POST', '/auth/login', {
+    headers: earlier === undefined ? {} : { cookie: earlier },
+    body: { idp_id: 'local', email: `${user}@example.com`, password, code_challenge: challenge },
+  });
+  return { cookie: headers.get('set-cookie')?.split(';')[0] ?? '', code: body.code };
+}
+
+/** Returns the status of a call with the token. */
+async function use(token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await ask(rig.service, 'GET', '/files?parent_id=folder-a', { headers })).status;
+}
+
+test('a code from before the sign-out gives no token after it', async () => {
+  const { cookie, code } = await enter('alice');
+  await ask(rig.service, 'POST', '/auth/logout', { headers: { cookie }, body: {} });
+  const late = await redeem(rig.service, code);
+  assert.deepEqual([late.status, late.body.error], [400, 'invalid_grant']);
+});
+
+test('signing in as another user in the same browser ends the tokens and codes of the first', async () => {
+  const alice = await enter('alice');
+  const { body } = await redeem(rig.service, alice.code);
+  const unused = await getCodeOf(alice.cookie);
+  assert.equal(await use(body.token), 200);
+  await enter('vic', alice.cookie);
+  assert.equal(await use(body.token), 401);
+  assert.equal((await redeem(rig.service, unused)).status, 400);
+});
+
+test('signing in again as the same user keeps the tokens, and ends with the newest cookie', async () => {
+  const first = await enter('alice');
+  const { body } = await redeem(rig.service, first.code);
+  const second = await enter('alice', first.cookie);
+  assert.notEqual(second.cookie, first.cookie);
+  assert.equal(await use(body.token), 200);
+  const again = await redeem(rig.service, second.code);
+  assert.equal(again.body.device_id, body.device_id);
+  await ask(rig.service, 'POST', '/auth/logout', { headers: { cookie: second.cookie }, body: {} });
+  assert.deepEqual([await use(body.token), await use(again.body.token)], [401, 401]);
+});
+
+test('a token ends no later than the sign-in that it came from', async (t) => {
+  const short = await startRig({ loginLifetimeMs: 60_000 });
+  t.after(() => short.end());
+  const { body } = await redeem(short.service, await getCode(short.service));
+  assert.ok(Date.parse(body.expires_at) - Date.now() <= 60_000);
+  short.service.clock.shift(60_001);
+  const headers = { authorization: `Bearer ${body.token}` };
+  assert.equal((await ask(short.service, 'GET', '/files?parent_id=folder-a', { headers })).status, 401);
+});
+
+test('a sign-out ends the partitioned cookie of the same sign-in, too', async (t) => {
+  const other = await startRig({ replant: true });
+  t.after(() => other.end());
+  const cookie = await signedIn(other.service);
+  const { headers } = await ask(other.service, 'GET', authorizePath(), { headers: { cookie } });
+  const code = new URL(headers.get('location') ?? '').searchParams.get('code') ?? '';
+  const partitioned = (await redeem(other.service, code)).headers.get('set-cookie')?.split(';')[0] ?? '';
+  assert.notEqual(partitioned, cookie);
+  await ask(other.service, 'POST', '/auth/logout', { headers: { cookie }, body: {} });
+  const path = authorizePath({ prompt: 'none' });
+  const silent = await ask(other.service, 'GET', path, { headers: { cookie: partitioned } });
   assert.match(silent.headers.get('location') ?? '', /login_required/);
 });
 
