@@ -13,7 +13,7 @@ export const serviceMutations = [
   {
     rule: 'R2',
     file: 'demo/server/challenge.ts',
-    before: "  if (!(await takeAttempt(parts, user.id))) return { kind: 'locked' };\n",
+    before: "  if (!(await takeAttempt(parts, attemptsKey(user.id)))) return { kind: 'locked' };\n",
     after: '',
     test: 'test/server/attempts.test.ts',
     title: 'of many codes that are sent at once, over as many sign-ins, five are checked',
@@ -21,8 +21,8 @@ export const serviceMutations = [
   {
     rule: 'R3',
     file: 'demo/server/sign-in.ts',
-    before: 'const FAILURES_TO_LOCK = 5;',
-    after: 'const FAILURES_TO_LOCK = 500;',
+    before: "  if (!(await takeAttempt(parts, key))) return 'locked';\n",
+    after: '',
     test: 'test/server/sign-in.test.ts',
     title: 'an unknown user and a wrong password get the same response, and the same lock',
   },

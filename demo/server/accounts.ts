@@ -131,10 +131,14 @@ export async function requireUser(c: Context<Env>, parts: Parts): Promise<User> 
  * up the shared counter.
  */
 export async function limitRate(c: Context<Env>, parts: Parts, what: keyof Limits): Promise<void> {
-  const { remoteAddress } = c.env.incoming.socket;
-  const client = parts.readClient(remoteAddress, c.req.header('x-forwarded-for'));
+  const client = clientOf(c, parts);
   const origin = c.req.header('origin');
   await parts.limits[what].count(isTrustedOrigin(origin, parts) ? `${client} ${origin}` : client);
+}
+
+/** Returns the address of the client. */
+export function clientOf(c: Context<Env>, { readClient }: Parts): string {
+  return readClient(c.env.incoming.socket.remoteAddress, c.req.header('x-forwarded-for'));
 }
 
 /** True if pages on this origin may sign in: the app origins and the service itself. */

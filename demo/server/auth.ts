@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import {
+  clientOf,
   endLogin,
   findLogin,
   issueToken,
@@ -46,7 +47,7 @@ export function authRoutes(parts: Parts): Hono<Env> {
       return c.body(broken.body, broken.status, { 'content-type': broken.type });
     }
     const purpose = { idp, origin: c.req.header('origin') ?? '', ...(codeChallenge && { codeChallenge }) };
-    return answer(c, await enterPassword(parts, { email, password }, purpose));
+    return answer(c, await enterPassword(parts, { email, password, client: clientOf(c, parts) }, purpose));
   });
 
   app.post('/auth/challenge', async (c) => {

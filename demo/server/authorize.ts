@@ -1,7 +1,7 @@
 // `GET /authorize`: if the browser is signed in, redirects it to the callback page with a code. Otherwise shows the sign-in page,
 // with the widget's form or with plain forms. Redirects only to registered URLs.
 import { type Context, Hono } from 'hono';
-import { currentLogin, limitRate, startLogin } from './accounts.ts';
+import { clientOf, currentLogin, limitRate, startLogin } from './accounts.ts';
 import { issueCode } from './auth.ts';
 import { readMethod } from './login-answers.ts';
 import { loginPage, loginPageHeaders, loginPageRoutes } from './login-page.ts';
@@ -69,7 +69,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
     const email = (form.get('email') ?? '').slice(0, 320);
     const password = (form.get('password') ?? '').slice(0, 1000);
     const purpose = { idp: wanted.idp ?? 'local', origin: baseUrl };
-    const outcome = await enterPassword(parts, { email, password }, purpose);
+    const outcome = await enterPassword(parts, { email, password, client: clientOf(c, parts) }, purpose);
     return goOn(c, query, wanted, outcome, email);
   });
 

@@ -1,6 +1,7 @@
 // The second step of a sign-in. The client starts the step, then sends an answer or polls, until it succeeds, fails or expires.
 // Each response has a new challenge token.
 import { randomInt } from 'node:crypto';
+import { attemptsLeft, forgetAttempts, takeAttempt } from './attempts.ts';
 import { checkPasskey, checkRecovery, checkTotp, passkeyOptions, randomCode } from './factors.ts';
 import type { Challenge, Message, Parts, Purpose } from './parts.ts';
 import { fingerprint, isSame, randomId, randomToken } from './seal.ts';
@@ -45,8 +46,6 @@ export interface Step {
 }
 
 const LIFETIME_MS = 5 * 60_000;
-const ATTEMPTS = 5;
-const LOCK_MS = 15 * 60_000;
 const RESEND_MS = 30_000;
 const POLL_S = 4;
 const sendable = ['email', 'sms', 'push'] as const;
@@ -57,14 +56,13 @@ export async function beginChallenge(
   user: User,
   purpose: Purpose,
 ): Promise<Challenged | { kind: 'locked' }> {
-  if (await isLocked(parts, user.id)) return { kind: 'locked' };
+  if (await isLocked(parts, user)) return { kind: 'locked' };
   const expiresAt = parts.clock.now() + LIFETIME_MS;
   const row: Challenge = {
     purpose,
     id: randomId('challenge'),
     userId: user.id,
     expiresAt,
-    attemptsLeft: ATTEMPTS,
     keepUntil: expiresAt,
   };
   return goOn(parts, row, user, 'challenge');
@@ -78,7 +76,7 @@ export async function takeStep(parts: Parts, step: Step): Promise<StepOutcome> {
   if (!row || !user || row.expiresAt <= parts.clock.now() || row.purpose.origin !== step.origin) {
     return { kind: 'expired' };
   }
-  if (await isLocked(parts, user.id)) return { kind: 'locked' };
+  if (await isLocked(parts, user)) return { kind: 'locked' };
   if (!step.method || !user.methods.includes(step.method)) return goOn(parts, row, user, 'challenge');
   if (step.action === 'start') {
     // If `start` throws a refusal, the old challenge token stays valid.
@@ -126,29 +124,11 @@ async function answer(
   { code = '', credential }: Step,
 ): Promise<StepOutcome> {
   if (method === 'push') return poll(parts, row, user);
-  if (!(await takeAttempt(parts, user.id))) return { kind: 'locked' };
+  if (!(await takeAttempt(parts, attemptsKey(user.id)))) return { kind: 'locked' };
   if (await isRight(parts, row, method, code.replace(/[\s-]/g, ''), credential))
     return pass(parts, row, user);
-  const attemptsLeft = row.attemptsLeft - 1;
-  if (attemptsLeft <= 0 || (await isLocked(parts, user.id))) return { kind: 'locked' };
-  return goOn(parts, { ...row, attemptsLeft }, user, 'wrong');
-}
-
-/**
- * Counts one attempt of a user, and resolves with false if the user is locked. Call it before the answer is checked, so that
- * concurrent requests get no extra attempts. The last attempt locks the user; a correct answer removes the lock (`pass`). All
- * sign-ins of a user share the count, because a client can start any number of sign-ins.
- */
-async function takeAttempt({ tables, clock }: Parts, userId: string): Promise<boolean> {
-  const now = clock.now();
-  let isTaken = false;
-  await tables.lockouts.update(`second ${userId}`, (last) => {
-    isTaken = (last?.lockedUntil ?? 0) <= now;
-    if (!isTaken) return undefined;
-    const failures = (last?.lockedUntil ? 0 : (last?.failures ?? 0)) + 1;
-    return { failures, lockedUntil: failures >= ATTEMPTS ? now + LOCK_MS : 0 };
-  });
-  return isTaken;
+  const left = await attemptsLeft(parts, attemptsKey(user.id));
+  return left === 0 ? { kind: 'locked' } : goOn(parts, row, user, 'wrong', { attempts_left: left });
 }
 
 async function isRight(
@@ -198,7 +178,7 @@ async function poll(parts: Parts, row: Challenge, user: User): Promise<StepOutco
 
 async function pass(parts: Parts, row: Challenge, user: User): Promise<StepOutcome> {
   for (const method of sendable) await parts.tables.messages.take(messageKey(row, method));
-  await parts.tables.lockouts.take(`second ${user.id}`);
+  await forgetAttempts(parts, attemptsKey(user.id));
   return { kind: 'passed', user, purpose: row.purpose };
 }
 
@@ -217,7 +197,6 @@ async function goOn(
 function describe({ clock }: Parts, row: Challenge, user: User): ChallengeDetails {
   const details: ChallengeDetails = { expires_at: new Date(row.expiresAt).toISOString() };
   const { method } = row;
-  if (row.attemptsLeft < ATTEMPTS) details.attempts_left = row.attemptsLeft;
   if (!method) return details;
   details.method = method;
   if (method === 'totp' || method === 'email' || method === 'sms') {
@@ -246,8 +225,13 @@ function messageKey({ id }: Challenge, method: Message['method']): string {
   return `${id} ${method}`;
 }
 
-async function isLocked({ tables, clock }: Parts, userId: string): Promise<boolean> {
-  return ((await tables.lockouts.get(`second ${userId}`))?.lockedUntil ?? 0) > clock.now();
+// All sign-ins of a user share one count, because a client can start any number of sign-ins.
+function attemptsKey(userId: string): string {
+  return `second ${userId}`;
+}
+
+async function isLocked(parts: Parts, user: User): Promise<boolean> {
+  return (await attemptsLeft(parts, attemptsKey(user.id))) === 0;
 }
 
 function decoys(number: number): number[] {

@@ -1,5 +1,5 @@
 // Rate limits for requests per client and messages per user. The counters are in memory only, so that rejected requests cause no
-// disk writes. Lockouts after wrong passwords and codes are stored in the state instead, because they must survive a restart.
+// disk writes. attempts.ts counts wrong passwords and codes.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from './clock.ts';

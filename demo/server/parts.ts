@@ -71,10 +71,11 @@ export interface Name extends Row {
   fileId: string;
 }
 
-/** Failed sign-ins with one email address, or failed attempts at the second step of one user. */
-export interface Lockout extends Row {
-  failures: number;
-  lockedUntil: number;
+/** Attempts at a password or a second step since the last correct one. attempts.ts has the rules. */
+export interface Attempts extends Row {
+  count: number;
+  waitUntil: number;
+  keepUntil: number;
 }
 
 /** A user's authentication factors. The key is the user's id. */
@@ -108,7 +109,6 @@ export interface Challenge extends Row {
   userId: string;
   purpose: Purpose;
   expiresAt: number;
-  attemptsLeft: number;
   method?: Method;
   /** For each method, the time of the last message, and the fingerprint of the code in that message. */
   sent?: Partial<Record<Method, { at: number; codeKey?: string }>>;
@@ -138,7 +138,7 @@ export interface Tables {
   sessions: Table<UploadSession>;
   files: Table<StoredFile>;
   names: Table<Name>;
-  lockouts: Table<Lockout>;
+  attempts: Table<Attempts>;
   factors: Table<Factors>;
   challenges: Table<Challenge>;
   messages: Table<Message>;
@@ -183,7 +183,7 @@ export function openTables(state: State): Tables {
     sessions: state.table('sessions'),
     files: state.table('files'),
     names: state.table('names'),
-    lockouts: state.table('lockouts'),
+    attempts: state.table('attempts'),
     factors: state.table('factors'),
     challenges: state.table('challenges'),
     messages: state.table('messages'),

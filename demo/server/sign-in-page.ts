@@ -22,7 +22,7 @@ export function pageHeaders(formAction: string): Record<string, string> {
 export function signInForm(action: string, problem?: 'refused' | 'locked', email = ''): Html {
   const says = {
     refused: 'Incorrect email or password. Try again.',
-    locked: 'Too many attempts. Try again in 15 minutes.',
+    locked: 'Too many attempts. Try again in a few minutes.',
   };
   const described = problem ? html` aria-describedby="problem" aria-invalid="true"` : '';
   return html`${problem ? alert(says[problem]) : ''}

@@ -2,6 +2,7 @@
 // complete, whichever page or call the steps came through.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import { forgetAttempts, takeAttempt } from './attempts.ts';
 import { beginChallenge, type Challenged, type Step, takeStep } from './challenge.ts';
 import type { Parts, Purpose } from './parts.ts';
 import { fingerprint } from './seal.ts';
@@ -32,43 +33,39 @@ const derive = promisify(scrypt) as (password: string, salt: Uint8Array, length:
 const salt = randomBytes(16);
 let derived: Promise<Buffer> | undefined;
 
-const FAILURES_TO_LOCK = 5;
-const LOCK_MS = 15 * 60_000;
+/** The credentials of a sign-in, and the address of the client that sends them. */
+export interface Credentials {
+  email: string;
+  password: string;
+  client: string;
+}
 
 /**
  * Resolves with the user, with `refused` for wrong credentials, or with `locked`. Unknown email addresses take the same time and
- * are locked too, so that callers cannot find out which accounts exist.
+ * are locked too, so that callers cannot find out which accounts exist. A lock applies to one client address, so that a stranger
+ * cannot lock out the user.
  */
 async function checkPassword(
-  { tables, clock }: Parts,
-  email: string,
-  password: string,
+  parts: Parts,
+  { email, password, client }: Credentials,
 ): Promise<User | 'refused' | 'locked'> {
-  const key = fingerprint(email.trim().toLowerCase());
+  const key = fingerprint(`${client} ${email.trim().toLowerCase()}`);
+  if (!(await takeAttempt(parts, key))) return 'locked';
   derived ??= derive(demoPassword, salt, 32);
   const isRight = timingSafeEqual(await derive(password, salt, 32), await derived);
   const user = findUser(email);
-  const now = clock.now();
-  const lockout = await tables.lockouts.update(key, (row) => {
-    const fresh = { failures: 0, lockedUntil: 0 };
-    const last = row && (row.keepUntil ?? 0) > now ? row : fresh;
-    if (last.lockedUntil > now) return last;
-    if (user && isRight) return { ...fresh, keepUntil: now };
-    const failures = last.failures + 1;
-    const lockedUntil = failures >= FAILURES_TO_LOCK ? now + LOCK_MS : 0;
-    return { failures, lockedUntil, keepUntil: now + LOCK_MS };
-  });
-  if ((lockout?.lockedUntil ?? 0) > now && (lockout?.lockedUntil ?? 0) < now + LOCK_MS) return 'locked';
-  return user && isRight ? user : 'refused';
+  if (!user || !isRight) return 'refused';
+  await forgetAttempts(parts, key);
+  return user;
 }
 
 /** Takes the first step. */
 export async function enterPassword(
   parts: Parts,
-  { email, password }: { email: string; password: string },
+  credentials: Credentials,
   purpose: Purpose,
 ): Promise<Outcome> {
-  const user = await checkPassword(parts, email, password);
+  const user = await checkPassword(parts, credentials);
   if (user === 'refused' || user === 'locked') return { kind: user };
   if (user.hindrance === 'locked') return { kind: 'locked' };
   if (user.hindrance === 'password-expired') return { kind: 'unsupported' };

@@ -1,8 +1,10 @@
-// Many guessed codes or messages at the second step of sign-in: limits also apply to parallel requests.
+// Many guessed passwords and codes, and many messages: limits also apply to parallel requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { login } from './sign-in-steps.ts';
 import { type Answer, ask, type Rig, startRig } from './support.ts';
+
+const MINUTE = 60_000;
 
 const enter = (rig: Rig, user: string): Promise<Answer> =>
   login(rig.service, `${user}@example.com`, rig.service.seed.password);
@@ -30,18 +32,78 @@ test('of many codes that are sent at once, over as many sign-ins, five are check
   );
 });
 
-test('a lock of the second step survives a restart, and ends after a quarter of an hour', async (t) => {
+/** Enters a wrong code, in a new sign-in. Returns the status of the response. */
+const guess = async (rig: Rig, user: string): Promise<string> => {
+  const from = await enter(rig, user);
+  if (from.body.status === 'locked') return 'locked';
+  return (await step(rig, from, 'answer', 'totp', '000')).body.status;
+};
+
+test('a lock of the second step survives a restart, and ends after a minute', async (t) => {
   const rig = await startRig();
   t.after(() => rig.end());
   const started = await Promise.all(Array.from({ length: 9 }, () => enter(rig, 'tom')));
   await Promise.all(started.map((from) => step(rig, from, 'answer', 'totp', '000000')));
   await rig.restart();
   assert.equal((await enter(rig, 'tom')).body.status, 'locked');
-  rig.service.clock.shift(15 * 60_000 + 1000);
+  rig.service.clock.shift(MINUTE);
   const from = await enter(rig, 'tom');
   assert.equal(from.body.status, 'challenge');
   const code = await rig.service.people.totp('tom');
   assert.equal((await step(rig, from, 'answer', 'totp', code)).body.status, 'ok');
+});
+
+test('after five wrong codes, each further one doubles the wait, up to a quarter of an hour', async (t) => {
+  const rig = await startRig();
+  t.after(() => rig.end());
+  for (let count = 1; count < 5; count += 1) assert.equal(await guess(rig, 'tom'), 'challenge');
+  for (const minutes of [1, 2, 4, 8, 15, 15]) {
+    assert.equal(await guess(rig, 'tom'), 'locked', 'this code is wrong');
+    rig.service.clock.shift(minutes * MINUTE - 2000);
+    assert.equal((await enter(rig, 'tom')).body.status, 'locked', `${minutes} minutes are not over`);
+    rig.service.clock.shift(2000);
+    assert.equal((await enter(rig, 'tom')).body.status, 'challenge');
+  }
+});
+
+test('wrong codes and passwords are forgotten after an hour without another one', async (t) => {
+  const rig = await startRig();
+  t.after(() => rig.end());
+  for (let round = 0; round < 3; round += 1) {
+    for (let count = 0; count < 4; count += 1) {
+      assert.equal(await guess(rig, 'tom'), 'challenge');
+      assert.equal((await login(rig.service, 'alice@example.com', 'wrong')).body.status, 'denied');
+    }
+    rig.service.clock.shift(60 * MINUTE);
+  }
+  assert.equal((await enter(rig, 'alice')).status, 200);
+});
+
+test('of many passwords that are sent at once, five are checked', async (t) => {
+  const rig = await startRig();
+  t.after(() => rig.end());
+  const answers = await Promise.all(
+    Array.from({ length: 25 }, (_, index) =>
+      login(rig.service, 'alice@example.com', index < 24 ? 'wrong' : rig.service.seed.password),
+    ),
+  );
+  const said = answers.map(({ body }) => body.status as string);
+  assert.equal(said.filter((status) => status === 'denied').length, 5);
+  assert.equal(said.at(-1), 'locked', 'the right password comes too late');
+});
+
+test('wrong passwords from one address lock the account for this address only', async (t) => {
+  const rig = await startRig({ trustedProxies: ['127.0.0.1'] });
+  t.after(() => rig.end());
+  const { password } = rig.service.seed;
+  const enterFrom = async (address: string, said: string): Promise<string> =>
+    (await login(rig.service, 'alice@example.com', said, { 'x-forwarded-for': address })).body.status;
+  for (let count = 0; count < 6; count += 1) await enterFrom('198.51.100.7', 'wrong');
+  assert.equal(await enterFrom('198.51.100.7', password), 'locked');
+  assert.equal(await enterFrom('203.0.113.5', password), 'ok');
+  assert.equal(await enterFrom('198.51.100.7', password), 'locked', 'a sign-in elsewhere lifts no lock');
+  for (const host of ['1', '2', '3', '4', '5']) await enterFrom(`2001:db8:0:1::${host}`, 'wrong');
+  assert.equal(await enterFrom('2001:db8:0:1::6', password), 'locked', 'one network is one address');
 });
 
 test('changing between email and SMS sends one code each, and both stay valid', async (t) => {

@@ -137,13 +137,12 @@ test('an unknown user and a wrong password get the same response, and the same l
       assert.equal(status, 401);
       assert.equal(body.status, 'denied');
     }
-    other.service.clock.shift(1);
     const locked = await login(other.service, email, other.service.seed.password);
     assert.equal(locked.status, 401);
     assert.equal(locked.body.status, 'locked');
   }
   assert.equal((await login(other.service, 'alice@example.com', other.service.seed.password)).status, 200);
-  other.service.clock.shift(15 * 60_000);
+  other.service.clock.shift(60_000);
   assert.equal((await login(other.service, 'vic@example.com', other.service.seed.password)).status, 200);
   await other.end();
 });
