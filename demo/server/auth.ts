@@ -110,12 +110,14 @@ export function authRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-/** Issues an authorization code for a signed-in browser. `challenge` is the PKCE challenge (S256). */
+/** Issues an authorization code for a signed-in browser. `challenge` is the PKCE challenge (S256). Throws a 429 refusal. */
 export async function issueCode(
-  { tables, clock, settings }: Parts,
-  { deviceId }: Login,
+  { tables, clock, settings, limits }: Parts,
+  { userId, deviceId }: Login,
   challenge: string,
 ): Promise<string> {
+  // Without a limit, a client that is signed in could fill the state with codes.
+  await limits.code.count(userId);
   const code = randomToken();
   const expiresAt = clock.now() + settings.codeLifetimeMs;
   await tables.codes.put(fingerprint(code), {

@@ -1,13 +1,13 @@
-// Rate limits for requests per client and messages per user. The counters are in memory only, so that rejected requests cause no
-// disk writes. attempts.ts counts wrong passwords and codes.
+// Rate limits: requests per client, authorization codes and messages per user. The counters are in memory only, so that rejected
+// requests cause no disk writes. attempts.ts counts wrong passwords and codes.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from './clock.ts';
 import type { RateLimit, Settings } from './options.ts';
 import { Refusal } from './refusal.ts';
 
-/** All rate limits: `message` per user, the others per client. */
-export type Limits = Record<'token' | 'login' | 'challenge' | 'message', Limit>;
+/** All rate limits: `code` and `message` per user, the others per client. */
+export type Limits = Record<'token' | 'login' | 'challenge' | 'code' | 'message', Limit>;
 
 export interface Limit {
   /** Counts a request. Throws a 429 refusal with `Retry-After` above the limit. */
@@ -21,6 +21,7 @@ export function createLimits({ rateLimit, messageLimit }: Settings, clock: Clock
     token: times(1),
     login: times(3),
     challenge: times(12),
+    code: times(6),
     message: createLimit(messageLimit, clock),
   };
 }

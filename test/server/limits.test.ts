@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createReadClient } from '../../demo/server/limits.ts';
 import type { ServiceOptions } from '../../demo/server/options.ts';
-import { page, type Rig, startRig } from './support.ts';
+import { authorizePath, challenge, signedIn } from './sign-in-steps.ts';
+import { type Answer, ask, page, type Rig, startRig } from './support.ts';
 
 const few = { rateLimit: { requests: 10, windowMs: 60_000 } };
 
@@ -50,6 +51,26 @@ test('refused requests are not written to disk', async (t) => {
   const limited = await repeat(50, () => redeemAs(rig, {}));
   assert.ok(limited.includes(429));
   assert.equal(await size(), before);
+});
+
+test('a user gets sixty codes a minute, over all sign-ins, and refused requests are not stored', async (t) => {
+  const rig = await start(t, few);
+  const size = async (): Promise<number> => (await stat(join(rig.dataDir, 'state.jsonl'))).size;
+  const authorize = (cookie: string): Promise<Answer> =>
+    ask(rig.service, 'GET', authorizePath(), { headers: { cookie } });
+  const cookies = [await signedIn(rig.service), await signedIn(rig.service)];
+  const statuses = await repeat(60, async (index) => (await authorize(cookies[index % 2] ?? '')).status);
+  assert.deepEqual(new Set(statuses), new Set([303]));
+  const before = await size();
+  const refused = await authorize(cookies[0] ?? '');
+  assert.equal(refused.status, 429);
+  assert.equal(await size(), before);
+  assert.equal((await authorize(await signedIn(rig.service, 'vic'))).status, 303, 'others are not affected');
+  const { password } = rig.service.seed;
+  const body = { idp_id: 'local', email: 'alice@example.com', password, code_challenge: challenge };
+  assert.equal((await ask(rig.service, 'POST', '/auth/login', { body })).status, 429);
+  rig.service.clock.shift(Number(refused.headers.get('retry-after')) * 1000);
+  assert.equal((await authorize(cookies[0] ?? '')).status, 303);
 });
 
 test('origins that are not trusted use no limit of others', async (t) => {
