@@ -1,12 +1,13 @@
-// Rules of SECURITY.md, each with the test that proves the rule, and a mutation that breaks the rule. scripts/check-security.mjs
-// applies the mutations: it replaces `before`, which occurs exactly once in `file`, by `after`. test/server/security-table.test.ts
-// compares this list with the table in SECURITY.md.
+// The rules behind the promises of SECURITY.md, each with the test that proves the rule, and a mutation that breaks the rule.
+// scripts/check-security.mjs applies the mutations: it replaces `before`, which occurs exactly once in `file`, by `after`.
+// scripts/security-evidence.mjs writes the list as a document.
 
 import { serviceMutations } from './service-mutations.mjs';
 
 /**
  * @typedef {object} Mutation
- * @property {string} rule Row of the table in SECURITY.md.
+ * @property {string} rule D: attacks, S: sign-in, K: file keeper, R: reference service.
+ * @property {string} says What holds.
  * @property {string} file
  * @property {string} before
  * @property {string} after
@@ -19,6 +20,7 @@ export const mutations = [
   ...serviceMutations,
   {
     rule: 'D2',
+    says: 'Another function sends the bytes, without bearer, cookie and session',
     file: 'src/service/put.ts',
     before: 'xhr.open(upload.method, upload.url);',
     after: 'xhr.open(upload.method, upload.url);\n        xhr.withCredentials = true;',
@@ -27,6 +29,7 @@ export const mutations = [
   },
   {
     rule: 'D3',
+    says: "Only https, only origins of `upload-origins` if it is set (otherwise any https origin except the page's own), only `PUT` or `POST`, no headers of the uploader; browsers refuse theirs",
     file: 'src/service/ticket-checks.ts',
     before: 'if (!isListed && (uploadOrigins.length > 0 || isOwnOrigin(value)))',
     after: 'if (!isListed && isOwnOrigin(value))',
@@ -35,6 +38,7 @@ export const mutations = [
   },
   {
     rule: 'D4',
+    says: "A redirected chunk counts as failed; only the page's `connect-src` prevents the redirect itself",
     file: 'src/service/put.ts',
     before: 'if (answer.url !== new URL(upload.url).href) {',
     after: "if (answer.url === '') {",
@@ -43,6 +47,7 @@ export const mutations = [
   },
   {
     rule: 'D5',
+    says: 'The size of a response is limited, and each field is validated; a chunk counts as stored without a request only if the response says so (an empty `upload_url`, or `profile.storedChunk`)',
     file: 'src/service/wire.ts',
     before: "const sessionId = text(field(body, 'session_id'));",
     after: "const sessionId = text(field(body, 'session_id')) ?? 'unknown';",
@@ -51,6 +56,7 @@ export const mutations = [
   },
   {
     rule: 'D6',
+    says: "A response must come from the page's origin and the window or frame of this sign-in, with its `state`, and have each parameter once; other responses are ignored",
     file: 'src/auth/authorize.ts',
     before: 'if (origin === location.origin && from && sender === from && read(data))',
     after: 'if (from && origin && sender && read(data))',
@@ -60,6 +66,7 @@ export const mutations = [
   },
   {
     rule: 'D10',
+    says: 'The response of a redirect is in no URL of your page, and is removed from the storage immediately',
     file: 'src/auth/redirect.ts',
     before: '    sessionStorage.removeItem(key);\n    return',
     after: '    return',
@@ -69,6 +76,7 @@ export const mutations = [
   },
   {
     rule: 'D11',
+    says: 'No property returns the token; an attribute `token` is ignored with a warning; a session printed on the console shows only its state',
     file: 'src/ui/secure-uploader.ts',
     before: '    this.#tokens.set(token);\n',
     after: "    this.#tokens.set(token);\n    this.setAttribute('data-token', String(token));\n",
@@ -77,6 +85,7 @@ export const mutations = [
   },
   {
     rule: 'D12',
+    says: 'No message contains a token or a presigned URL',
     file: 'src/service/http.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: code as text
     before: 'The token is not valid in the header "${name}"',
@@ -87,6 +96,7 @@ export const mutations = [
   },
   {
     rule: 'D13',
+    says: 'Renewal stops after three times without a successful call; 403 never causes a renewal',
     file: 'src/auth/token-keeper.ts',
     before: 'if (fruitless.length >= brakeCount || ',
     after: 'if (brakeCount === 0 || ',
@@ -95,6 +105,7 @@ export const mutations = [
   },
   {
     rule: 'D14',
+    says: "The record's key contains service, folder and `owner`; when `owner` changes, the token and the rows of the previous owner are removed (but not the user's session at the service: sign out there too); `signOut()` deletes everything, in every tab. Uploads that started before `owner` was set keep their token, so set `owner` together with `base-url`",
     file: 'src/store/identity.ts',
     before: '    parts.owner,\n',
     after: '',
@@ -103,6 +114,7 @@ export const mutations = [
   },
   {
     rule: 'D15',
+    says: 'Only the fields that SECURITY.md lists are saved',
     file: 'src/store/record.ts',
     before: 'return { version: VERSION, sessionId,',
     after: 'return { ...record, version: VERSION, sessionId,',
@@ -111,6 +123,7 @@ export const mutations = [
   },
   {
     rule: 'D16',
+    says: 'Records are not trusted: a commit includes only chunks that were hashed after the page was loaded, and bytes that are read again must have the presigned hash. This has two limits. A commit that the service has accepted (202) is repeated with the hashes of the record, without the file. Outside Chromium on a desktop, only eight chunks are read again before the commit, so a change of other chunks may be missed. The service must compare the hash of each chunk that it stores',
     file: 'src/pipeline/hash.ts',
     before: 'const isAsRecorded = recorded?.hash === found.hash;',
     after: 'const isAsRecorded = recorded !== undefined;',
@@ -119,6 +132,7 @@ export const mutations = [
   },
   {
     rule: 'D17',
+    says: 'Names, and texts of the service in the form, are shown as text, without characters that change the text direction or are invisible',
     file: 'src/core/names.ts',
     before: '  text.replace(/(?!',
     after: '  text.replace(/^(?!',
@@ -127,6 +141,7 @@ export const mutations = [
   },
   {
     rule: 'D18',
+    says: 'The one-file build contains the default worker, and checks the integrity hash of the one with hash-wasm',
     file: 'src/pipeline/start-worker.ts',
     before: "integrity: typeof __WORKER_INTEGRITY__ === 'string' ? __WORKER_INTEGRITY__ : '',",
     after: "integrity: '',",
@@ -135,6 +150,7 @@ export const mutations = [
   },
   {
     rule: 'D20',
+    says: 'No inline code, no `eval`, Trusted Types; the tests run with the policy of the README, without violations',
     file: 'src/ui/secure-uploader.ts',
     before: '    new FocusController(this);\n',
     after: `    try { document.createElement('p').innerHTML = '<b></b>'; } catch {}
@@ -144,6 +160,7 @@ export const mutations = [
   },
   {
     rule: 'D21',
+    says: "An upload URL on the page's own origin is refused unless `upload-origins` names this origin; then it is requested without cookies and referrer",
     file: 'src/service/put.ts',
     before: "    credentials: 'omit',",
     after: "    credentials: 'include',",
@@ -152,6 +169,7 @@ export const mutations = [
   },
   {
     rule: 'D22',
+    says: "With `authOptions.ownerField`, each token must name `owner`, also the first one. Without it, the user of the service's session counts, even if `owner` is another one",
     file: 'src/auth/token-keeper.ts',
     before: 'user === undefined ? isFromPage || owner === undefined : user === (userOfToken ?? user),',
     after: 'user === (userOfToken ?? user) || user === undefined || !isFromPage,',
@@ -160,6 +178,7 @@ export const mutations = [
   },
   {
     rule: 'S1',
+    says: 'The token is in one private variable, and no property or setting returns it: never in an attribute, the DOM, an event, storage, a URL, a log or an error',
     file: 'src/auth/shared-session.ts',
     before: 'toJSON: () => snapshot,',
     after: 'toJSON: () => ({ ...snapshot, token: keeper.value() }),',
@@ -168,6 +187,7 @@ export const mutations = [
   },
   {
     rule: 'S2',
+    says: 'Verifier and state are in memory; for a redirect, they are in `sessionStorage`, and are removed before anything else happens',
     file: 'src/auth/authorize.ts',
     before: '    return runPopup(popup,',
     after:
@@ -178,6 +198,7 @@ export const mutations = [
   },
   {
     rule: 'S3',
+    says: 'Always PKCE with S256 and 32 random bytes; without Web Crypto no sign-in starts',
     file: 'src/auth/pkce.ts',
     before: 'code_challenge: challenge,',
     after: 'code_challenge: verifier,',
@@ -186,6 +207,7 @@ export const mutations = [
   },
   {
     rule: 'S4',
+    says: "A response must come from the page's origin and the window of this sign-in, with its `state`, and have each parameter once. On the channel, it must come from the page's origin, with this `state`. With `issuer`, `iss` is required and must be equal; without `issuer`, an `iss` must have the origin of the service or of the sign-in page. Other responses are ignored",
     file: 'src/auth/pkce.ts',
     before: "parsed.get('state') === state",
     after: "parsed.has('state')",
@@ -194,6 +216,7 @@ export const mutations = [
   },
   {
     rule: 'S5',
+    says: 'A code is redeemed once; a second time only after 429, or 503 with `Retry-After`',
     file: 'src/auth/authorize.ts',
     before: "return failure.code === 'bad-config' ? failed(failure) : burnt(failure);",
     after: "return failure && { type: 'rate-limited', waitMs: 0 };",
@@ -202,6 +225,7 @@ export const mutations = [
   },
   {
     rule: 'S6',
+    says: 'The callback URL is the configured one, has the page’s origin, and never changes',
     file: 'src/auth/redirect.ts',
     before: 'if (url.origin !== location.origin) {',
     after: "if (url.origin === 'null') {",
@@ -210,6 +234,7 @@ export const mutations = [
   },
   {
     rule: 'S7',
+    says: 'No open redirect: the URL to return to is stored and has the page’s origin; URLs in responses are not followed',
     file: 'src/auth/callback.ts',
     before: 'if (origin !== location.origin) return false;',
     after: '',
@@ -218,6 +243,7 @@ export const mutations = [
   },
   {
     rule: 'S8',
+    says: 'The token is sent only below `base-url`, and bytes are sent without token, session or cookie',
     file: 'src/service/http.ts',
     before: 'if (url.origin !== base.origin ||',
     after: 'if (',
@@ -226,6 +252,7 @@ export const mutations = [
   },
   {
     rule: 'S9',
+    says: '`window.closed` is only a hint; the callback page sends messages only to its own origin, waits for an acknowledgment, and shows a message if none arrives',
     file: 'src/auth/callback.ts',
     before: 'asker?.postMessage(answer, location.origin);',
     after: "asker?.postMessage(answer, '*');",
@@ -234,6 +261,7 @@ export const mutations = [
   },
   {
     rule: 'S10',
+    says: 'The form is not shown in frames of other origins, the service’s pages cannot be framed, no URL fills in the form',
     file: 'src/ui/secure-uploader-login.ts',
     before: '  } catch {\n    return true;\n',
     after: '  } catch {\n    return false;\n',
@@ -242,6 +270,7 @@ export const mutations = [
   },
   {
     rule: 'S11',
+    says: 'Works under a strict Content Security Policy with Trusted Types; a blocked request ends in an error',
     file: 'src/auth/authorize.ts',
     before: '  document.body.append(frame);\n',
     // The exception is caught, so that the test ends with the report of the violation.
@@ -252,6 +281,7 @@ export const mutations = [
   },
   {
     rule: 'S12',
+    says: "Nothing secret is logged: the console has only warnings and errors for the page's developer (invalid settings, a sign-in without a response, a failed sign-out), never what `getToken` threw; no URL contains an email address (but `owner`, which the page sets, is the `login_hint` of sign-in with `authOptions.ownerField`)",
     file: 'src/auth/authorize.ts',
     before: "    if (event.type === 'token') next.demand = '';",
     after: "    if (event.type === 'token') console.info(event.bearer);",
@@ -260,6 +290,7 @@ export const mutations = [
   },
   {
     rule: 'S13',
+    says: 'Real forms in the light DOM that password managers fill in; codes can be pasted; input is read once and not stored',
     file: 'src/ui/views/login.ts',
     before: "autocomplete = 'current-password'",
     after: "autocomplete = 'off'",
@@ -268,6 +299,7 @@ export const mutations = [
   },
   {
     rule: 'S14',
+    says: 'The challenge token is in memory, replaced by every response, and deleted at the end',
     file: 'src/auth/form.ts',
     before: "if (state !== 'login' && !challenge) token = verifier = undefined;",
     after: "if (state !== 'login' && !challenge) verifier = undefined;",
@@ -276,6 +308,7 @@ export const mutations = [
   },
   {
     rule: 'S15',
+    says: 'A sign-in ends with the last element that uses it; a page that is unloaded permanently deletes its token',
     file: 'src/auth/shared-session.ts',
     before: 'if (users.size > 0 || life',
     after: 'if (life',
@@ -283,23 +316,8 @@ export const mutations = [
     title: 'stays open when one of two users of it leaves, and ends when the last one has left',
   },
   {
-    rule: 'S16',
-    file: 'src/auth/pkce.ts',
-    before: 'import type { Settings }',
-    after: "import type {} from 'lit';\nimport type { Settings }",
-    test: 'test/package/acceptance.test.ts',
-    title: 'S16: the lock file has one version of each dependency, and sign-in has no dependency',
-  },
-  {
-    rule: 'S17',
-    file: 'SECURITY.md',
-    before: '## What is not defended\n',
-    after: '## Other things\n',
-    test: 'test/package/acceptance.test.ts',
-    title: 'S17: the documentation lists what is not defended',
-  },
-  {
     rule: 'K1',
+    says: 'A file is given once',
     file: 'src/keeper/file-keeper.ts',
     before: '      kept.delete(idOf(file));\n',
     after: '',
@@ -308,6 +326,7 @@ export const mutations = [
   },
   {
     rule: 'K2',
+    says: 'A sign-out and a change of `owner` drop all files',
     file: 'src/keeper/file-keeper.ts',
     before: '    drop([...kept.values()]);\n    given.clear();\n',
     after: '    return;\n',
@@ -316,6 +335,7 @@ export const mutations = [
   },
   {
     rule: 'K3',
+    says: 'A page of another owner gets nothing, and the files of the first owner are dropped',
     file: 'src/keeper/file-keeper.ts',
     before: "    if (ask.owner !== '') dropOthers(ask);\n",
     after: '',
@@ -324,6 +344,7 @@ export const mutations = [
   },
   {
     rule: 'K4',
+    says: 'A page of another service gets nothing',
     file: 'src/keeper/keeper-messages.ts',
     before: 'kept.service === service && ',
     after: '',
@@ -332,6 +353,7 @@ export const mutations = [
   },
   {
     rule: 'K5',
+    says: 'Frames get nothing',
     file: 'src/keeper/file-keeper.ts',
     before: "source.frameType === 'top-level' ||",
     after: "source.frameType !== 'none' ||",
@@ -340,6 +362,7 @@ export const mutations = [
   },
   {
     rule: 'K6',
+    says: 'When no page has asked in time, the worker drops the files and unregisters itself',
     file: 'src/keeper/file-keeper.ts',
     before: 'scope.registration.unregister().then(endHold, endHold);',
     after: 'endHold();',
@@ -348,6 +371,7 @@ export const mutations = [
   },
   {
     rule: 'K7',
+    says: 'A page hands over files and nothing secret',
     file: 'src/keeper/keeper-client.ts',
     before: "isPaused: state.reason === 'user', service, owner };",
     after: "isPaused: state.reason === 'user', service, owner, ...record };",

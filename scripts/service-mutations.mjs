@@ -4,6 +4,7 @@
 export const serviceMutations = [
   {
     rule: 'R1',
+    says: 'No request ends the process or causes a server error, on any port',
     file: 'demo/server/storage-server.ts',
     before: 'const url = readTarget(request.url);',
     after: "const url = new URL(request.url ?? '/', 'http://storage.invalid');",
@@ -12,6 +13,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R2',
+    says: 'Five wrong codes lock the second step of a user for a minute, and each further one for twice as long, up to a quarter of an hour; they are forgotten an hour after the last wait. An attempt is counted before the code is checked',
     file: 'demo/server/challenge.ts',
     before: "  if (!(await takeAttempt(parts, attemptsKey(user.id)))) return { kind: 'locked' };\n",
     after: '',
@@ -20,6 +22,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R3',
+    says: 'Five wrong passwords from a client address lock an email address, known or not, in the same way: for this client address, and for no other',
     file: 'demo/server/sign-in.ts',
     before: "  if (!(await takeAttempt(parts, key))) return 'locked';\n",
     after: '',
@@ -28,6 +31,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R4',
+    says: 'A code can be sent again after 30 s, for each method',
     file: 'demo/server/challenge.ts',
     before: 'const isFresh = now',
     after: 'const isFresh = row.method === method && now',
@@ -36,6 +40,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R5',
+    says: 'A user gets five codes or push requests in ten minutes',
     file: 'demo/server/limits.ts',
     before: 'message: createLimit(messageLimit, clock)',
     after: 'message: createLimit({ ...messageLimit, requests: 1e6 }, clock)',
@@ -44,6 +49,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R6',
+    says: 'Rejected requests are not stored',
     file: 'demo/server/accounts.ts',
     before: '  await parts.limits[what].count(',
     after: '  await parts.tables.names.put(client, { fileId: client });\n  await parts.limits[what].count(',
@@ -52,6 +58,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R7',
+    says: 'Only entries of `X-Forwarded-For` from trusted proxies are used',
     file: 'demo/server/limits.ts',
     before: 'while (isIP(client) && isTrusted(client)) {',
     after: 'while (isIP(client)) {',
@@ -60,6 +67,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R8',
+    says: 'A commit and a cancel exclude each other',
     file: 'demo/server/uploads.ts',
     before: 'await parts.locks.exclusive(user.id, async () => {',
     after: 'await parts.locks.shared(user.id, async () => {',
@@ -68,6 +76,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R9',
+    says: 'Codes are sent only to registered URLs, compared exactly',
     file: 'demo/server/authorize.ts',
     before: 'return registered.includes(value) ? new URL(value) : undefined;',
     after:
@@ -77,6 +86,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R10',
+    says: 'Requests for another host are rejected, on all ports',
     file: 'demo/server/ports.ts',
     before: 'if (!hosts.has(',
     after: 'if (hosts.size === 0 && !hosts.has(',
@@ -85,6 +95,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R11',
+    says: 'Secrets of demo users are shown only with `npm start` and in test mode',
     file: 'demo/server/options.ts',
     before: 'demo: test,',
     after: 'demo: true,',
@@ -93,6 +104,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R12',
+    says: 'A session stores at most twice the bytes of its file',
     file: 'demo/server/usage.ts',
     before: 'const RESEND_FACTOR = 2;',
     after: 'const RESEND_FACTOR = 200;',
@@ -101,6 +113,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R13',
+    says: 'Files and open uploads of a user share one limit',
     file: 'demo/server/usage.ts',
     before: "> maxUserBytes) return 'no-room';",
     after: "> 9 * maxUserBytes) return 'no-room';",
@@ -110,6 +123,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R14',
+    says: 'Over TLS the session cookie is bound to its host',
     file: 'demo/server/accounts.ts',
     before: "return isOverTls(parts) ? '__Host-su_session' : 'su_session';",
     after: "return 'su_session';",
@@ -118,6 +132,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R15',
+    says: 'An incomplete line of the journal does not damage others',
     file: 'demo/server/state.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: code as text
     before: "return `\\n[${JSON.stringify(table)},${JSON.stringify(key)},${text ?? 'null'}]`;",
@@ -128,6 +143,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R16',
+    says: 'A session header is useless without a token of the same user',
     file: 'demo/server/uploads.ts',
     before: 'if (passport.userId !== user.id)',
     after: "if (passport.userId === '')",
@@ -136,6 +152,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R17',
+    says: 'A code is valid once; a second use revokes the token',
     file: 'demo/server/auth.ts',
     before: '  if (row?.tokenKey) await tables.tokens.take(row.tokenKey);\n',
     after: '',
@@ -144,6 +161,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R18',
+    says: 'A code is useless without its verifier',
     file: 'demo/server/auth.ts',
     before: 'before.expiresAt > clock.now() && isSame(before.challenge, challenge)',
     after: 'before.expiresAt > clock.now()',
@@ -152,6 +170,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R19',
+    says: 'Tokens, codes and cookies are on disk as fingerprints only',
     file: 'demo/server/seal.ts',
     before: "return createHash('sha256').update(secret).digest('base64url');",
     after: 'return secret;',
@@ -160,6 +179,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R20',
+    says: 'Only the service’s own pages can send its forms',
     file: 'demo/server/authorize.ts',
     before: "if (c.req.header('origin') !== baseUrl)",
     after: "if (c.req.header('origin') === undefined)",
@@ -168,6 +188,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R21',
+    says: 'Bytes are stored only under their own hash',
     file: 'demo/server/storage.ts',
     before: "        if (taken.hash !== hash) return { refused: 'hash-mismatch' };\n",
     after: '',
@@ -176,6 +197,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R22',
+    says: 'A presigned URL is valid only unchanged',
     file: 'demo/server/seal.ts',
     before: "return isSame(query.get('signature') ?? '', signGrant(keys.url, grant)) ? grant : undefined;",
     after: 'return grant;',
@@ -184,6 +206,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R23',
+    says: 'Files can be read only with read access to their folder',
     file: 'demo/server/folders.ts',
     before: "if (has === 'none' ||",
     after: "if (has === 'nothing' ||",
@@ -192,6 +215,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R24',
+    says: 'The sign-in page runs no third-party script and cannot be framed',
     file: 'demo/server/sign-in-page.ts',
     before: '"frame-ancestors \'none\'",',
     after: '"frame-ancestors *",',

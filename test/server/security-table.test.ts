@@ -1,37 +1,35 @@
-// The table in SECURITY.md and the mutations for it have the same rules and tests, and every mutation matches the code.
+// The promises of SECURITY.md, and their evidence: rules with a test and a mutation that matches the code.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { evidence, readPromises } from '../../scripts/security-evidence.mjs';
 import { mutations } from '../../scripts/security-mutations.mjs';
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const at = (path: string): URL => new URL(`../../${path}`, import.meta.url);
+const read = (path: string): string => readFileSync(at(path), 'utf8');
 
-const rows = read('SECURITY.md')
-  .split('\n')
-  .flatMap((line) => {
-    const [, rule = ''] = /^\| ([A-Z]\d+) \|/.exec(line) ?? [];
-    const [, file, title] = /`(test\/[\w./-]+)` “([^”]+)”/.exec(line) ?? [];
-    const [, same] = /\| see ([A-Z]\d+) \|$/.exec(line) ?? [];
-    return rule ? [{ rule, shown: `${file} ${title}`, same }] : [];
-  });
-
-test('every attack, every rule of sign-in, of the file keeper and of the reference service has a mutation, which names its first test', () => {
-  assert.ok(rows.length >= 20 + 17 + 24 + 7);
-  const own = rows.filter(({ same }) => !same).map(({ rule, shown }) => `${rule} ${shown}`);
-  assert.deepEqual(
-    own.sort(),
-    mutations.map(({ rule, test: file, title }) => `${rule} ${file} ${title}`).sort(),
-  );
+test('SECURITY.md has ten promises, and at most 1,300 words', () => {
+  assert.equal(readPromises().length, 10);
+  const words = read('SECURITY.md').split(/\s+/).filter(Boolean).length;
+  assert.ok(words <= 1300, `${words} words`);
 });
 
-test('an attack that shares the mutation of a rule has the same first test', () => {
-  for (const { rule, shown, same } of rows.filter(({ same }) => same))
-    assert.equal(shown, rows.find((other) => other.rule === same)?.shown, rule);
+test('each rule of the widget belongs to one promise, and each promise has rules', () => {
+  const promised = readPromises().flatMap(([, names]) => names);
+  const rules = mutations.map(({ rule }) => rule).filter((rule) => !rule.startsWith('R'));
+  assert.deepEqual(promised.toSorted(), rules.toSorted());
 });
 
-test('every mutation matches the code once', () => {
-  for (const { rule, file, before, after } of mutations) {
-    assert.equal(read(file).split(before).length, 2, `${rule}: ${file}`);
+test('the evidence is current', () => {
+  assert.equal(read('test/SECURITY-EVIDENCE.md'), evidence());
+});
+
+test('every rule has an existing test, and a mutation of behavior that matches the code once', () => {
+  for (const { rule, says, test: file, title, file: source, before, after } of mutations) {
+    assert.ok(existsSync(at(file)) && read(file).includes(title), `${rule}: ${file} “${title}”`);
+    assert.ok(says.length > 10, rule);
+    assert.match(source, /^(src|demo\/server)\//, rule);
+    assert.equal(read(source).split(before).length, 2, `${rule}: ${source}`);
     assert.notEqual(before, after);
   }
 });

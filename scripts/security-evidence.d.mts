@@ -1,0 +1,2 @@
+export function readPromises(): [title: string, rules: string[]][];
+export function evidence(): string;
