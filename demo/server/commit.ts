@@ -9,22 +9,20 @@ import type { StoredChunk } from './storage.ts';
 const AT_ONCE = 64;
 
 /**
- * Creates the file. `hashes` are in chunk order. `fileHash` is the SHA-256 of the whole file, if the browser sent it. Call
- * `checkReceipts` first, and hold the user's shared lock. Throws a 409 refusal with `missing` if chunks are not stored. Throws a
- * 422 refusal if the total size or `fileHash` is wrong, if the name is taken, or if the file exists with other chunks or in another
- * order.
+ * Creates the file. `hashes` are in chunk order. Call `checkReceipts` first, and hold the user's shared lock. Throws a 409 refusal
+ * with `missing` if chunks are not stored. Throws a 422 refusal if the total size is wrong, if the name is taken, or if the file
+ * exists with other chunks or in another order.
  */
 export async function commitFile(
   parts: Parts,
   session: UploadSession,
   hashes: string[],
-  fileHash?: string,
 ): Promise<StoredFile> {
   const { tables, clock } = parts;
   const finished = await tables.files.get(session.fileId);
   if (finished) return sameAgain(finished, hashes);
 
-  const chunks = await wholeFile(parts, session, hashes, fileHash);
+  const chunks = await findWhole(parts, session, hashes);
   await claimName(parts, session);
   const file = await tables.files.update(session.fileId, (row) =>
     row
@@ -45,21 +43,11 @@ export async function commitFile(
   return sameAgain(file, hashes);
 }
 
-/** Checks the stored chunks, the total size and `fileHash`, as `commitFile` does, without creating the file. */
-export async function checkCommit(
+/** Finds the chunks of the file. Throws the refusals of `commitFile` for missing chunks and a wrong total size. */
+export async function findWhole(
   parts: Parts,
   session: UploadSession,
   hashes: string[],
-  fileHash?: string,
-): Promise<undefined> {
-  await wholeFile(parts, session, hashes, fileHash);
-}
-
-async function wholeFile(
-  parts: Parts,
-  session: UploadSession,
-  hashes: string[],
-  fileHash: string | undefined,
 ): Promise<StoredChunk[]> {
   const chunks = await findChunks(parts, session, hashes);
   const total = chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -67,14 +55,41 @@ async function wholeFile(
     const said = `the chunks have ${total} bytes, the file was said to have ${session.sizeBytes}`;
     throw new Refusal(422, 'wrong_size', said);
   }
-  if (fileHash !== undefined) {
+  return chunks;
+}
+
+/**
+ * Compares `fileHash` with the SHA-256 of the stored bytes. This can take hours, so don't hold a lock of the user. Reads no more
+ * than the client has sent, one file of a user at a time, until `gone` aborts. Throws a 422 refusal if the hash is wrong or a chunk
+ * is repeated, and the refusals of `findWhole`.
+ */
+export async function checkFileHash(
+  parts: Parts,
+  session: UploadSession,
+  hashes: string[],
+  fileHash: string,
+  gone: AbortSignal,
+): Promise<void> {
+  if (new Set(hashes).size < hashes.length) {
+    throw new Refusal(422, 'repeated_chunk', 'file_hash is not checked if a chunk is repeated: leave it out');
+  }
+  await parts.locks.exclusive(`file-hash ${session.userId}`, async () => {
+    gone.throwIfAborted();
+    const chunks = await findWhole(parts, session, hashes);
     const sha256 = createHash('sha256');
-    for await (const bytes of parts.storage.read(session.userId, chunks, 0, total)) sha256.update(bytes);
+    try {
+      for await (const bytes of parts.storage.read(session.userId, chunks, 0, session.sizeBytes)) {
+        gone.throwIfAborted();
+        sha256.update(bytes);
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      throw new Refusal(410, 'gone', 'the upload has ended, and its chunks were deleted');
+    }
     if (sha256.digest('hex') !== fileHash) {
       throw new Refusal(422, 'wrong_file_hash', 'the stored bytes have another hash than file_hash');
     }
-  }
-  return chunks;
+  });
 }
 
 function sameAgain(file: StoredFile, hashes: string[]): StoredFile {

@@ -2,7 +2,7 @@
 // session also check that the passport belongs to the token's user. storage-server.ts receives the bytes.
 import { type Context, Hono } from 'hono';
 import { requireUser } from './accounts.ts';
-import { checkCommit, checkReceipts, commitFile } from './commit.ts';
+import { checkFileHash, checkReceipts, commitFile, findWhole } from './commit.ts';
 import { readFileName } from './file-name.ts';
 import { nameKey, requireFolder } from './folders.ts';
 import type { Env, Parts, UploadSession } from './parts.ts';
@@ -73,12 +73,16 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     const receipts = readStrings(body, 'receipts');
     const fileHash = readFileHash(body);
     await checkReceipts(parts, session, hashes, receipts);
+    if (fileHash !== undefined && session.phase === 'open') {
+      await checkFileHash(parts, session, hashes, fileHash, c.get('gone'));
+    }
     // With the shared lock, other commits of this user can run at the same time, but `sweepChunks` cannot.
     const file = await parts.locks.shared(user.id, async () => {
       const current = await requireCurrent(parts, session.id);
       if (current.phase === 'canceled') throw new Refusal(410, 'gone', 'the upload was canceled');
-      if (c.get('fault').pending) return checkCommit(parts, current, hashes, fileHash);
-      return commitFile(parts, current, hashes, fileHash);
+      if (!c.get('fault').pending) return commitFile(parts, current, hashes);
+      await findWhole(parts, current, hashes);
+      return undefined;
     });
     if (!file) return c.json({ state: 'processing' }, 202);
     return c.json({
