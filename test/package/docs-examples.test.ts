@@ -128,7 +128,7 @@ describe('The examples of the service', () => {
     const hashes = Object.keys(body.chunks);
     const [ticket] = readTickets(answerOf({ body }), hashes, PROFILE, RULES).values();
     const sent = Object.keys(ticket?.upload?.headers ?? {});
-    assert.deepEqual(sent, ['x-amz-content-sha256', 'x-amz-acl']);
+    assert.deepEqual(sent, ['x-amz-content-sha256', 'x-amz-acl', 'content-type']);
     const [{ AllowedHeaders: allowed }] = JSON.parse(cors) as [{ AllowedHeaders: string[] }];
     assert.deepEqual(
       sent.filter((header) => !allowed.includes(header)),

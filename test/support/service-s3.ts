@@ -6,7 +6,7 @@ import { installedExample } from './built.ts';
 /** Origin of the page that the example allows. */
 export const PAGE = 'http://localhost:5173';
 export const RECEIPT_KEY = '0123456789abcdef0123456789abcdef';
-export const TOKEN = 'demo-token';
+export const TOKEN = 'a-token-of-32-characters-or-more-';
 
 /** Settings of the example, with a store that can't be reached. */
 export const SETTINGS = {
@@ -19,6 +19,7 @@ export const SETTINGS = {
   PAGE_ORIGIN: PAGE,
   RECEIPT_KEY,
   DEMO_TOKEN: TOKEN,
+  DEMO_FOLDER: 'folder-a',
   PORT: '0',
 };
 

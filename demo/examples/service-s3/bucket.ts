@@ -7,6 +7,7 @@ const { PAGE_ORIGIN = '' } = process.env;
 const cors = `<CORSConfiguration><CORSRule>
   <AllowedOrigin>${PAGE_ORIGIN}</AllowedOrigin>
   <AllowedMethod>PUT</AllowedMethod>
+  <AllowedHeader>content-type</AllowedHeader>
   <AllowedHeader>x-amz-content-sha256</AllowedHeader>
   <AllowedHeader>x-amz-checksum-sha256</AllowedHeader>
   <AllowedHeader>x-amz-acl</AllowedHeader>

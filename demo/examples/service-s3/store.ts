@@ -14,6 +14,8 @@ if (!env.S3_ENDPOINT || !bucket || !headersOf || !keys.secretAccessKey) throw ne
 const settings = { ...keys, region, service: 's3' };
 const aws = new AwsClient({ ...settings, retries: 2 });
 const urlOf = (key: string) => `${env.S3_ENDPOINT}/${bucket}/${key}`;
+/** The type of all objects: a browser must never show the bytes of a user as a page. */
+const BYTES = { 'content-type': 'application/octet-stream' };
 /** Resolves with the response body. Rejects with the status as the cause. */
 export async function call(method: string, key: string, init: RequestInit = {}): Promise<string> {
   const response = await aws.fetch(urlOf(key), { method, ...init });
@@ -21,6 +23,20 @@ export async function call(method: string, key: string, init: RequestInit = {}):
   // A copy that fails late has the status 200 and an error in the body.
   if (response.ok && !text.includes('<Error>')) return text;
   throw new Error(`${method} ${key}: ${response.status} ${text}`, { cause: response.status });
+}
+
+/** Calls `work` for all items, eight at a time. After an error, no further call begins. */
+export async function forEach<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>) {
+  const results: R[] = [];
+  // An error in one of the loops ends this generator, and so the other loops.
+  const queue = (function* () {
+    yield* items.entries();
+  })();
+  const workAll = async () => {
+    for (const [index, item] of queue) results[index] = await work(item, index);
+  };
+  await Promise.all(Array.from({ length: 8 }, workAll));
+  return results;
 }
 
 /** Resolves with the size of an object in bytes; with `undefined` if it doesn't exist. */
@@ -32,29 +48,28 @@ export async function sizeOf(key: string): Promise<number | undefined> {
 
 /** Signs the length too: without it, Ceph RGW accepts an empty PUT that copies another object (`x-amz-copy-source`). */
 export async function presignPut(key: string, hash: string, sizeBytes: number) {
-  const headers = headersOf(hash);
+  const headers = { ...headersOf(hash), ...BYTES };
   const how = { method: 'PUT', url: `${urlOf(key)}?X-Amz-Expires=300`, signQuery: true, allHeaders: true };
   const signed = { ...headers, 'content-length': `${sizeBytes}` };
   const { url } = await new AwsV4Signer({ ...settings, ...how, headers: signed }).sign();
   return { upload_url: url.href, headers };
 }
 
-/** Joins objects to a new one. All but the last need 5 MiB. */
+/** Joins objects to a new one, which has none of their metadata. All but the last need 5 MiB. */
 export async function assemble(target: string, sources: string[]): Promise<void> {
-  const copy = (key = '') => ({ headers: { 'x-amz-copy-source': `/${bucket}/${key}` } });
-  if (sources.length < 2) return void (await call('PUT', target, sources.length ? copy(sources[0]) : {}));
-  const id = /<UploadId>(.+)<\/UploadId>/.exec(await call('POST', `${target}?uploads`))?.[1] ?? '';
-  const upload = `uploadId=${encodeURIComponent(id)}`;
-  const parts: string[] = [];
-  const queue = sources.entries();
-  const copyAll = async () => {
-    for (const [at, key] of queue) {
-      const answer = await call('PUT', `${target}?partNumber=${at + 1}&${upload}`, copy(key));
-      parts[at] = `<Part><PartNumber>${at + 1}</PartNumber>${/<ETag>.+<\/ETag>/.exec(answer)?.[0]}</Part>`;
-    }
-  };
+  const from = (key: string) => ({ 'x-amz-copy-source': `/${bucket}/${key}` });
+  if (sources.length < 2) {
+    const copy = sources[0] && { ...from(sources[0]), 'x-amz-metadata-directive': 'REPLACE' };
+    return void (await call('PUT', target, { headers: { ...BYTES, ...copy } }));
+  }
+  const begun = await call('POST', `${target}?uploads`, { headers: BYTES });
+  const upload = `uploadId=${encodeURIComponent(/<UploadId>(.+)<\/UploadId>/.exec(begun)?.[1] ?? '')}`;
   try {
-    await Promise.all(Array.from({ length: 6 }, copyAll));
+    const parts = await forEach(sources, async (key, index) => {
+      const number = index + 1;
+      const answer = await call('PUT', `${target}?partNumber=${number}&${upload}`, { headers: from(key) });
+      return `<Part><PartNumber>${number}</PartNumber>${/<ETag>.+<\/ETag>/.exec(answer)?.[0]}</Part>`;
+    });
     const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
     await call('POST', `${target}?${upload}`, { body });
   } catch (error) {
