@@ -190,7 +190,7 @@ export const serviceMutations = [
     rule: 'R21',
     says: 'Bytes are stored only under their own hash',
     file: 'demo/server/storage.ts',
-    before: "        if (taken.hash !== hash) return { refused: 'hash-mismatch' };\n",
+    before: "        if (taken !== hash) return 'hash-mismatch';\n",
     after: '',
     test: 'test/server/storage.test.ts',
     title: 'bytes of another hash are refused and leave nothing',

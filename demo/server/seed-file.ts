@@ -15,7 +15,7 @@ export async function plantDemoFile({ tables, storage, settings, clock }: Parts)
   const pieces = (async function* () {
     yield bytes;
   })();
-  await storage.putChunk(userId, hash, bytes.byteLength, pieces);
+  await storage.putChunk(userId, hash, pieces);
   const sizeBytes = bytes.byteLength;
   const chunks = [{ hash, sizeBytes }];
   await tables.files.put(id, { id, userId, folderId, name, sizeBytes, chunks, createdAt: clock.now() });

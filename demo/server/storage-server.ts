@@ -128,31 +128,31 @@ async function store(
   request: IncomingMessage,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<Answer> {
-  const { sessionId, userId, hash, maxBytes } = grant;
-  const begun = usage.beginChunk(sessionId, userId, Number(request.headers['content-length'] ?? 0));
-  if (begun === 'closed') return refuse(403, 'the upload session is over');
-  if (begun === 'too-much') return refuse(413, 'the session has stored more than its file can need');
-  if (begun === 'busy') {
-    return { ...refuse(503, 'too many chunks of this session at once'), headers: { 'retry-after': '5' } };
+  const { sessionId, userId, hash } = grant;
+  const draft = usage.beginChunk(sessionId, userId, Number(request.headers['content-length']));
+  if (draft === 'closed') return refuse(403, 'the upload session is over');
+  if (draft === 'too-much') return refuse(413, 'the session has stored more than its file can need');
+  if (draft === 'busy') {
+    return { ...refuse(503, 'too many chunks at once'), headers: { 'retry-after': '1' } };
   }
   try {
-    const accept = (sizeBytes: number): boolean => usage.storeChunk(sessionId, userId, sizeBytes);
-    const put = await storage.putChunk(userId, hash, maxBytes, bytes, accept);
-    if (!('refused' in put)) return { status: 200, headers: { etag: `"${hash}"` }, body: '' };
-    if (put.refused === 'too-large') return refuse(413, `the chunk has more than ${maxBytes} bytes`);
-    if (put.refused === 'no-room') return refuse(413, 'the session has stored more than its file can need');
+    const refused = await storage.putChunk(userId, hash, bytes, draft.store);
+    if (!refused) return { status: 200, headers: { etag: `"${hash}"` }, body: '' };
+    if (refused === 'not-accepted') return refuse(403, 'the upload session is over');
     return refuse(400, 'the bytes have another hash');
   } finally {
-    usage.endChunk(sessionId, userId);
+    draft.end();
   }
 }
 
 function checkGrant(grant: Grant | undefined, request: IncomingMessage, now: number): Answer | undefined {
   if (!grant) return refuse(403, 'not a URL that was signed here');
   if (grant.expiresAt <= now) return refuse(403, 'the URL has expired');
-  if (Number(request.headers['content-length'] ?? 0) > grant.maxBytes) {
+  // Node accepts no more bytes than this header states, so the service can reserve them.
+  const sizeBytes = request.headers['content-length'];
+  if (sizeBytes === undefined) return refuse(411, 'the header Content-Length is missing');
+  if (Number(sizeBytes) > grant.maxBytes)
     return refuse(413, `the chunk has more than ${grant.maxBytes} bytes`);
-  }
   return undefined;
 }
 

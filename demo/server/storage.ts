@@ -9,21 +9,20 @@ import type { HashName } from './options.ts';
 import { isHash, randomId } from './seal.ts';
 
 /** Why a chunk was refused. */
-export type PutRefusal = 'too-large' | 'hash-mismatch' | 'no-room';
+export type PutRefusal = 'hash-mismatch' | 'not-accepted';
 
 /** The stored chunks of all users. All functions throw if `userId` or `hash` is not valid. */
 export interface Storage {
   /**
-   * Stores a chunk, unless `bytes` throws. Concurrent calls for the same chunk are safe. `accept` is called with the size of a new
-   * chunk just before the chunk is stored. If `accept` returns false, the chunk is refused.
+   * Stores a chunk, unless `bytes` throws. Resolves with the reason if the chunk was refused. Concurrent calls for the same chunk
+   * are safe. `accept` is called just before a new chunk is stored. If it returns false, the chunk is refused.
    */
   putChunk(
     userId: string,
     hash: string,
-    maxBytes: number,
     bytes: AsyncIterable<Uint8Array>,
-    accept?: (sizeBytes: number) => boolean,
-  ): Promise<{ sizeBytes: number } | { refused: PutRefusal }>;
+    accept?: () => boolean,
+  ): Promise<PutRefusal | undefined>;
   /** Resolves with the size of a stored chunk in bytes, or undefined if the user has no chunk with this hash. */
   chunkSize(userId: string, hash: string): Promise<number | undefined>;
   /** Yields the bytes of the concatenated chunks from `start` to `end` (exclusive). */
@@ -57,24 +56,23 @@ export function openStorage(dataDir: string, hashName: HashName, fsync: boolean)
   };
 
   return {
-    async putChunk(userId, hash, maxBytes, bytes, accept = () => true) {
+    async putChunk(userId, hash, bytes, accept = () => true) {
       const path = pathOf(userId, hash);
       const draft = join(temporary, randomId('chunk'));
       const file = await open(draft, 'wx', 0o600);
       try {
-        const taken = await writeAll(file, bytes, maxBytes, await startHash(hashName));
-        if (taken === 'too-large') return { refused: taken };
-        if (taken.hash !== hash) return { refused: 'hash-mismatch' };
+        const taken = await writeAll(file, bytes, await startHash(hashName));
+        if (taken !== hash) return 'hash-mismatch';
         if (fsync) await file.datasync();
         await file.close();
         // No `await` before `storing.add`, so that only one of several concurrent uploads of a chunk calls `accept`.
         const isNew = !storing.has(path) && !existsSync(path);
-        if (isNew && !accept(taken.sizeBytes)) return { refused: 'no-room' };
+        if (isNew && !accept()) return 'not-accepted';
         storing.add(path);
         await mkdir(folderOf(userId), { recursive: true, mode: 0o700 });
         await rename(draft, path);
         if (fsync) await syncFolder(folderOf(userId));
-        return { sizeBytes: taken.sizeBytes };
+        return undefined;
       } finally {
         storing.delete(path);
         await file.close().catch(() => undefined);
@@ -132,13 +130,8 @@ async function startHash(name: HashName): Promise<Hasher> {
   return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest('hex') };
 }
 
-async function writeAll(
-  file: FileHandle,
-  bytes: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  hash: Hasher,
-): Promise<'too-large' | { hash: string; sizeBytes: number }> {
-  let sizeBytes = 0;
+/** Writes all bytes. Resolves with their hash. */
+async function writeAll(file: FileHandle, bytes: AsyncIterable<Uint8Array>, hash: Hasher): Promise<string> {
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;
   // While a batch is written, the loop receives and hashes the next bytes.
@@ -153,8 +146,6 @@ async function writeAll(
   };
   try {
     for await (const piece of bytes) {
-      sizeBytes += piece.byteLength;
-      if (sizeBytes > maxBytes) return 'too-large';
       hash.update(piece);
       waiting.push(piece);
       waitingBytes += piece.byteLength;
@@ -165,7 +156,7 @@ async function writeAll(
     await writing.catch(() => undefined);
   }
   await writing;
-  return { hash: hash.digest(), sizeBytes };
+  return hash.digest();
 }
 
 async function writeFully(file: FileHandle, batch: Uint8Array[]): Promise<void> {

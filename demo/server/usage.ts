@@ -18,20 +18,25 @@ export interface Usage {
   addFile(userId: string, sizeBytes: number): void;
   /** Ends a session. With `finished`, the size of the session is counted as a file. A second call has no effect. */
   close(sessionId: string, userId: string, how: 'finished' | 'canceled'): void;
-  /** Decides whether a session may send a chunk now. After `ok`, the caller must call `endChunk` when the request ends. */
-  beginChunk(sessionId: string, userId: string, bytes: number): 'ok' | 'too-much' | 'busy' | 'closed';
-  /** Counts a chunk just before it is stored. Returns false, and counts nothing, if the session has ended or has no room. */
-  storeChunk(sessionId: string, userId: string, bytes: number): boolean;
-  endChunk(sessionId: string, userId: string): void;
+  /** Reserves the bytes of a chunk that a session starts to send. Returns the reason if the session may not send it now. */
+  beginChunk(sessionId: string, userId: string, bytes: number): Draft | 'too-much' | 'busy' | 'closed';
   /** Stops counting the chunks that are in no file. Call `swept` after the removal of these chunks. */
   swept(userId: string): void;
+}
+
+/** A chunk that is being received. */
+export interface Draft {
+  /** Counts the chunk just before it is stored. Returns false, and counts nothing, if the session has ended. */
+  store(): boolean;
+  /** Ends the reservation. The caller must call it once, after `store` or without it. */
+  end(): void;
 }
 
 interface Claim {
   sizeBytes: number;
   storedBytes: number;
+  draftBytes: number;
   chunks: number;
-  underWay: number;
   expiresAt: number;
 }
 
@@ -41,13 +46,16 @@ interface Account {
   openBytes: number;
   fileBytes: number;
   leftBytes: number;
+  /** Chunks that are being received, also those of ended sessions. */
+  drafts: number;
+  draftBytes: number;
 }
 
 // A session may store twice the size of its file, because a file that changes during the upload is sent again in the same session.
 const RESEND_FACTOR = 2;
 const MAX_CHUNKS = 40_000;
-// Number of chunks that a session may send at once. Clients use fewer, but a broken connection counts until it times out.
-const MAX_UNDER_WAY = 64;
+// Number of chunks that a user may send at once. Clients use fewer, but a broken connection counts until it times out.
+const MAX_DRAFTS = 128;
 
 function hasRoom({ storedBytes, sizeBytes, chunks }: Claim, bytes: number): boolean {
   return storedBytes + bytes <= RESEND_FACTOR * sizeBytes && chunks < MAX_CHUNKS;
@@ -56,7 +64,8 @@ function hasRoom({ storedBytes, sizeBytes, chunks }: Claim, bytes: number): bool
 export function createUsage({ maxUserBytes, maxOpenSessions }: UsageLimits, now: () => number): Usage {
   const accounts = new Map<string, Account>();
   const accountOf = (userId: string): Account => {
-    const known = accounts.get(userId) ?? { open: new Map(), openBytes: 0, fileBytes: 0, leftBytes: 0 };
+    const none = { openBytes: 0, fileBytes: 0, leftBytes: 0, drafts: 0, draftBytes: 0 };
+    const known = accounts.get(userId) ?? { open: new Map(), ...none };
     accounts.set(userId, known);
     return known;
   };
@@ -75,7 +84,7 @@ export function createUsage({ maxUserBytes, maxOpenSessions }: UsageLimits, now:
     }
   };
   const add = (account: Account, { id, sizeBytes, expiresAt }: UploadSession): void => {
-    account.open.set(id, { sizeBytes, storedBytes: 0, chunks: 0, underWay: 0, expiresAt });
+    account.open.set(id, { sizeBytes, storedBytes: 0, draftBytes: 0, chunks: 0, expiresAt });
     account.openBytes += sizeBytes;
   };
 
@@ -84,8 +93,9 @@ export function createUsage({ maxUserBytes, maxOpenSessions }: UsageLimits, now:
       const account = accountOf(session.userId);
       dropExpired(account);
       if (account.open.size >= maxOpenSessions) return 'too-many';
-      const { openBytes, fileBytes, leftBytes } = account;
-      if (openBytes + fileBytes + leftBytes + session.sizeBytes > maxUserBytes) return 'no-room';
+      const { openBytes, fileBytes, leftBytes, draftBytes } = account;
+      const takenBytes = openBytes + fileBytes + leftBytes + draftBytes;
+      if (takenBytes + session.sizeBytes > maxUserBytes) return 'no-room';
       add(account, session);
       return 'ok';
     },
@@ -100,23 +110,26 @@ export function createUsage({ maxUserBytes, maxOpenSessions }: UsageLimits, now:
       end(account, sessionId, how === 'finished' ? (account.open.get(sessionId)?.sizeBytes ?? 0) : 0);
     },
     beginChunk(sessionId, userId, bytes) {
-      const claim = accountOf(userId).open.get(sessionId);
+      const account = accountOf(userId);
+      const claim = account.open.get(sessionId);
       if (!claim || claim.expiresAt <= now()) return 'closed';
       if (!hasRoom(claim, bytes)) return 'too-much';
-      if (claim.underWay >= MAX_UNDER_WAY) return 'busy';
-      claim.underWay += 1;
-      return 'ok';
-    },
-    storeChunk(sessionId, userId, bytes) {
-      const claim = accountOf(userId).open.get(sessionId);
-      if (!claim || !hasRoom(claim, bytes)) return false;
-      claim.storedBytes += bytes;
-      claim.chunks += 1;
-      return true;
-    },
-    endChunk(sessionId, userId) {
-      const claim = accountOf(userId).open.get(sessionId);
-      if (claim) claim.underWay -= 1;
+      if (!hasRoom(claim, claim.draftBytes + bytes) || account.drafts >= MAX_DRAFTS) return 'busy';
+      const reserve = (drafts: number, draftBytes: number): void => {
+        account.drafts += drafts;
+        account.draftBytes += draftBytes;
+        claim.draftBytes += draftBytes;
+      };
+      reserve(1, bytes);
+      return {
+        store() {
+          if (account.open.get(sessionId) !== claim) return false;
+          claim.storedBytes += bytes;
+          claim.chunks += 1;
+          return true;
+        },
+        end: () => reserve(-1, -bytes),
+      };
     },
     swept(userId) {
       accountOf(userId).leftBytes = 0;

@@ -179,7 +179,7 @@ test('a response can redirect, or lack CORS headers', async () => {
 });
 
 test('latency delays every request, preflights too, and bandwidth every connection', async () => {
-  const { urls, chunks } = await begin(alice, randomChunks(200_000));
+  const { urls, chunks } = await begin(alice, randomChunks(200_000, 200_000));
   const time = async (work: () => Promise<unknown>): Promise<number> => {
     const from = performance.now();
     await work();
