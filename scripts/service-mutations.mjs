@@ -52,7 +52,8 @@ export const serviceMutations = [
     says: 'Rejected requests are not stored',
     file: 'demo/server/accounts.ts',
     before: '  await parts.limits[what].count(',
-    after: '  await parts.tables.names.put(client, { fileId: client });\n  await parts.limits[what].count(',
+    after:
+      '  await parts.tables.lockouts.put(client, { failures: 0, lockedUntil: 0 });\n  await parts.limits[what].count(',
     test: 'test/server/limits.test.ts',
     title: 'refused requests are not written to disk',
   },
@@ -135,9 +136,9 @@ export const serviceMutations = [
     says: 'An incomplete line of the journal does not damage others',
     file: 'demo/server/state.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: code as text
-    before: "return `\\n[${JSON.stringify(table)},${JSON.stringify(key)},${text ?? 'null'}]`;",
+    before: 'return `\\n${JSON.stringify([table, key, row ?? null])}`;',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: code as text
-    after: "return `[${JSON.stringify(table)},${JSON.stringify(key)},${text ?? 'null'}]\\n`;",
+    after: 'return `${JSON.stringify([table, key, row ?? null])}\\n`;',
     test: 'test/server/state.test.ts',
     title: 'a line that was cut off while the service continued breaks no other line',
   },

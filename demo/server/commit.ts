@@ -1,7 +1,7 @@
 // Completes an upload: checks the receipts, that all chunks are stored, and the total size, then creates the file as a list of
 // chunks. A repeated commit with the same chunks gets the same response.
 import { createHash } from 'node:crypto';
-import { findFolder, nameKey } from './folders.ts';
+import { findFolder } from './folders.ts';
 import type { Parts, StoredFile, UploadSession } from './parts.ts';
 import { Refusal } from './refusal.ts';
 import type { StoredChunk } from './storage.ts';
@@ -23,22 +23,22 @@ export async function commitFile(
   if (finished) return sameAgain(finished, hashes);
 
   const chunks = await findWhole(parts, session, hashes);
-  await claimName(parts, session);
-  const file = await tables.files.update(session.fileId, (row) =>
-    row
-      ? undefined
-      : {
-          id: session.fileId,
-          userId: session.userId,
-          folderId: session.folderId,
-          name: session.fileName,
-          sizeBytes: session.sizeBytes,
-          chunks,
-          createdAt: clock.now(),
-        },
+  // If two open uploads have the same name, the first commit gets the name.
+  const isUnique = findFolder(session.folderId)?.conflict === 'fail';
+  const row = {
+    id: session.fileId,
+    userId: session.userId,
+    folderId: session.folderId,
+    name: session.fileName,
+    sizeBytes: session.sizeBytes,
+    chunks,
+    createdAt: clock.now(),
+  };
+  const file = await tables.files.add(session.fileId, row, isUnique ? ['name', 'folderId'] : []);
+  if (!file) throw new Refusal(422, 'name_taken', 'another upload has taken this name meanwhile');
+  await tables.sessions.update(session.id, (before) =>
+    before ? { ...before, phase: 'finished' } : undefined,
   );
-  await tables.sessions.update(session.id, (row) => (row ? { ...row, phase: 'finished' } : undefined));
-  if (!file) throw new Error('the file was not kept');
   parts.usage.close(session.id, session.userId, 'finished');
   return sameAgain(file, hashes);
 }
@@ -135,15 +135,4 @@ async function findChunks(
     throw new Refusal(409, 'missing', `${missing.length} chunks are not stored`, { more: { missing } });
   }
   return hashes.map((hash) => ({ hash, sizeBytes: sizes.get(hash) ?? 0 }));
-}
-
-// If two open uploads have the same name, the first commit gets the name.
-async function claimName({ tables }: Parts, session: UploadSession): Promise<void> {
-  if (findFolder(session.folderId)?.conflict !== 'fail') return;
-  const name = await tables.names.update(nameKey(session.folderId, session.fileName), (row) =>
-    row ? undefined : { fileId: session.fileId },
-  );
-  if (name?.fileId !== session.fileId) {
-    throw new Refusal(422, 'name_taken', 'another upload has taken this name meanwhile');
-  }
 }

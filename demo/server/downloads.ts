@@ -15,7 +15,7 @@ export function downloadRoutes(parts: Parts): Hono<Env> {
   app.get('/files', async (c) => {
     const user = await requireUser(c, parts);
     const folder = requireFolder(user, c.req.query('parent_id') ?? '', 'read');
-    const files = await tables.files.list((file) => file.folderId === folder.id);
+    const files = await tables.files.listBy('folderId', folder.id);
     files.sort((a, b) => b.createdAt - a.createdAt || a.name.localeCompare(b.name));
     return c.json({
       files: files.map((file) => ({

@@ -16,8 +16,3 @@ export function requireFolder(user: User, id: string, right: 'read' | 'write'): 
   }
   return folder;
 }
-
-/** Returns the key of a file name in `tables.names`, which is used for folders with unique names only. */
-export function nameKey(folderId: string, name: string): string {
-  return `${folderId}/${name}`;
-}

@@ -48,7 +48,9 @@ export interface ServiceOptions {
   maxFileBytes?: number;
   /** Limit for the bytes of a user's files and open uploads together. Defaults to 10 TiB. */
   maxUserBytes?: number;
-  /** Limit for the open upload sessions of a user. Defaults to 10,000. */
+  /** Limit for a user's files and open uploads together. Defaults to 100,000. */
+  maxUserFiles?: number;
+  /** Limit for the upload sessions of a user that are open or were canceled in the last hour. Defaults to 10,000. */
   maxOpenSessions?: number;
   maxHashesPerBatch?: number;
   /** Rate limit of `POST /auth/token` per IP address and app origin. Other sign-in calls have a multiple of this limit. */
@@ -90,6 +92,7 @@ export function fillOptions(options: ServiceOptions): Settings {
     maxChunkBytes: 512 * 1024 * 1024,
     maxFileBytes: 5 * 1024 ** 4,
     maxUserBytes: 10 * 1024 ** 4,
+    maxUserFiles: 100_000,
     maxOpenSessions: 10_000,
     maxHashesPerBatch: 100,
     trustedProxies: [],

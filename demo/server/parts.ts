@@ -66,11 +66,6 @@ export interface StoredFile extends Row {
   createdAt: number;
 }
 
-/** A file name in a folder that requires unique names. The key is made by `nameKey`. */
-export interface Name extends Row {
-  fileId: string;
-}
-
 /** Attempts at a password or a second step since the last correct one. attempts.ts has the rules. */
 export interface Attempts extends Row {
   count: number;
@@ -137,7 +132,6 @@ export interface Tables {
   tokens: Table<Token>;
   sessions: Table<UploadSession>;
   files: Table<StoredFile>;
-  names: Table<Name>;
   attempts: Table<Attempts>;
   factors: Table<Factors>;
   challenges: Table<Challenge>;
@@ -180,9 +174,8 @@ export function openTables(state: State): Tables {
     cookies: state.table('cookies'),
     codes: state.table('codes'),
     tokens: state.table('tokens'),
-    sessions: state.table('sessions'),
-    files: state.table('files'),
-    names: state.table('names'),
+    sessions: state.table('sessions', ['userId']),
+    files: state.table('files', ['userId', 'folderId', 'name']),
     attempts: state.table('attempts'),
     factors: state.table('factors'),
     challenges: state.table('challenges'),

@@ -1,7 +1,7 @@
 // The state of the service: tables in memory, with a journal on disk. A database could replace this module, because all functions
 // are async and each call changes at most one row.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { createReadStream, existsSync, mkdirSync } from 'node:fs';
+import { type FileHandle, open, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A row of a table. If `keepUntil` is set (ms since 1970), the row is removed some time after that time. */
@@ -9,19 +9,26 @@ export interface Row {
   keepUntil?: number;
 }
 
-/** A table. Takes and returns copies of rows. */
+/** A table. Rows can't be changed, only replaced. If a change can't be written, it is undone, and the call rejects. */
 export interface Table<R extends Row> {
   get(key: string): Promise<R | undefined>;
   put(key: string, row: R): Promise<void>;
+  /**
+   * Adds a row, unless the key exists or a row has the same values in the fields `unique`, of which the first must be indexed.
+   * Resolves with the row of the key, if there is one.
+   */
+  add(key: string, row: R, unique?: (keyof R & string)[]): Promise<R | undefined>;
   /** Removes a row and resolves with the row. Of several concurrent callers, only one gets the row. */
   take(key: string): Promise<R | undefined>;
   /** Changes a row atomically. If `change` returns undefined, the row stays unchanged. Resolves with the resulting row. */
   update(key: string, change: (row: R | undefined) => R | undefined): Promise<R | undefined>;
   list(filter?: (row: R, key: string) => boolean): Promise<R[]>;
+  /** Resolves with the rows that have this value in an indexed field. */
+  listBy(field: keyof R & string, value: unknown): Promise<R[]>;
 }
 
 export interface State {
-  table<R extends Row>(name: string): Table<R>;
+  table<R extends Row>(name: string, indexed?: (keyof R & string)[]): Table<R>;
   close(): Promise<void>;
 }
 
@@ -34,101 +41,172 @@ export interface StateOptions {
 const SWEEP_EVERY_WRITES = 2000;
 // The journal is compacted at the start. Later, a journal above this size is compacted when its size has doubled since then.
 const COMPACT_BYTES = 8 * 1024 * 1024;
+const PIECE_BYTES = 256 * 1024;
 
 /** Opens the state in `dataDir` and compacts its journal. */
 export async function openState({ dataDir, now, fsync }: StateOptions): Promise<State> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'state.jsonl');
-  const tables = readJournal(path);
-  const rewrite = (): number => {
-    for (const rows of tables.values()) sweep(rows, now());
-    const lines = [...journalLines(tables)].join('');
+  const tables = await readJournal(path);
+  const sweepAll = (): void => {
+    for (const rows of tables.values()) rows.sweep(now());
+  };
+  // Rows that change meanwhile are written again afterwards, because the journal appends nothing before the rewrite has ended.
+  const rewrite = async (): Promise<number> => {
+    sweepAll();
     const compact = `${path}.new`;
-    writeFileSync(compact, lines, { mode: 0o600, flush: true });
-    renameSync(compact, path);
-    return Buffer.byteLength(lines);
+    await writeFile(compact, journalOf(tables), { mode: 0o600, flush: true });
+    await rename(compact, path);
+    return (await stat(path)).size;
   };
   const journal = await openJournal(path, rewrite, fsync);
   let writes = 0;
 
-  function table<R extends Row>(name: string): Table<R> {
-    const rows = (tables.get(name) ?? new Map<string, string>()) as Map<string, string>;
-    tables.set(name, rows);
-    const read = (text: string | undefined): R | undefined =>
-      text === undefined ? undefined : (JSON.parse(text) as R);
-    const write = (key: string, row: R | undefined): Promise<void> => {
-      if (++writes % SWEEP_EVERY_WRITES === 0) for (const all of tables.values()) sweep(all, now());
-      if (row === undefined) rows.delete(key);
-      else rows.set(key, JSON.stringify(row));
-      return journal.append(line(name, key, rows.get(key)));
+  function table<R extends Row>(name: string, indexed: (keyof R & string)[] = []): Table<R> {
+    const rows = rowsOf<R>(tables, name);
+    for (const field of indexed) rows.index(field);
+    // For each row that is being written: its last form in the journal, and the number of unfinished writes.
+    const unsaved = new Map<string, { saved: R | undefined; writes: number }>();
+    const write = async (key: string, row: R | undefined): Promise<void> => {
+      if (++writes % SWEEP_EVERY_WRITES === 0) sweepAll();
+      const state = unsaved.get(key) ?? { saved: rows.all.get(key), writes: 0 };
+      unsaved.set(key, state);
+      state.writes += 1;
+      const written = rows.set(key, row);
+      try {
+        await journal.append(lineOf(name, key, row));
+        state.saved = written;
+      } catch (error) {
+        if (rows.all.get(key) === written) rows.set(key, state.saved);
+        throw error;
+      } finally {
+        state.writes -= 1;
+        if (state.writes === 0) unsaved.delete(key);
+      }
     };
     return {
-      get: async (key) => read(rows.get(key)),
+      get: async (key) => rows.all.get(key),
       put: (key, row) => write(key, row),
+      async add(key, row, unique = []) {
+        const [first] = unique;
+        const others = first === undefined ? [] : rows.by(first, row[first]);
+        const isTaken = others.some((other) => unique.every((field) => other[field] === row[field]));
+        if (!rows.all.has(key) && !isTaken) await write(key, row);
+        return rows.all.get(key);
+      },
       async take(key) {
-        const row = read(rows.get(key));
+        const row = rows.all.get(key);
         if (row) await write(key, undefined);
         return row;
       },
       async update(key, change) {
-        const next = change(read(rows.get(key)));
+        const next = change(rows.all.get(key));
         if (next) await write(key, next);
-        return read(rows.get(key));
+        return rows.all.get(key);
       },
-      async list(filter) {
-        const found: R[] = [];
-        for (const [key, text] of rows) {
-          const row = JSON.parse(text) as R;
-          if (!filter || filter(row, key)) found.push(row);
-        }
-        return found;
-      },
+      list: async (filter = () => true) =>
+        [...rows.all].filter(([key, row]) => filter(row, key)).map(([, row]) => row),
+      listBy: async (field, value) => rows.by(field, value),
     };
   }
   return { table, close: () => journal.close() };
 }
 
-type Tables = Map<string, Map<string, string>>;
+/** The rows of a table in memory. */
+interface Rows<R extends Row> {
+  readonly all: ReadonlyMap<string, R>;
+  /** Replaces or removes a row. Returns the new row, which is a frozen copy. */
+  set(key: string, row: R | undefined): R | undefined;
+  index(field: keyof R): void;
+  by(field: keyof R, value: unknown): R[];
+  /** Removes the rows that need not be kept. */
+  sweep(now: number): void;
+}
+
+function createRows<R extends Row>(): Rows<R> {
+  const all = new Map<string, R>();
+  // For each indexed field, the rows by value and key.
+  const indexes = new Map<keyof R, Map<unknown, Map<string, R>>>();
+  const set = (key: string, row: R | undefined): R | undefined => {
+    const before = all.get(key);
+    const after = row && Object.freeze({ ...row });
+    if (after) all.set(key, after);
+    else all.delete(key);
+    for (const [field, groups] of indexes) {
+      const old = before && groups.get(before[field]);
+      if (old?.delete(key) && old.size === 0) groups.delete(before?.[field]);
+      if (after) groups.set(after[field], (groups.get(after[field]) ?? new Map()).set(key, after));
+    }
+    return after;
+  };
+  return {
+    all,
+    set,
+    index(field) {
+      indexes.set(field, new Map());
+      for (const [key, row] of all) set(key, row);
+    },
+    by: (field, value) => [...(indexes.get(field)?.get(value)?.values() ?? [])],
+    sweep(now) {
+      for (const [key, { keepUntil }] of all) {
+        if (keepUntil !== undefined && keepUntil < now) set(key, undefined);
+      }
+    },
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each table has rows of its own type
+type Tables = Map<string, Rows<any>>;
+
+function rowsOf<R extends Row>(tables: Tables, name: string): Rows<R> {
+  const rows = tables.get(name) ?? createRows<R>();
+  tables.set(name, rows);
+  return rows;
+}
 
 // Each line starts with its line break. After an incomplete line (disk full, process killed), the next line is still readable.
-function line(table: string, key: string, text: string | undefined): string {
-  return `\n[${JSON.stringify(table)},${JSON.stringify(key)},${text ?? 'null'}]`;
+function lineOf(table: string, key: string, row: Row | undefined): string {
+  return `\n${JSON.stringify([table, key, row ?? null])}`;
 }
 
-function* journalLines(tables: Tables): Generator<string> {
-  for (const [name, rows] of tables) for (const [key, text] of rows) yield line(name, key, text);
-}
-
-function readJournal(path: string): Tables {
-  const tables: Tables = new Map();
-  let text = '';
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  for (const entry of text.split('\n')) {
-    if (entry === '') continue;
-    let parsed: [string, string, Row | null];
-    try {
-      parsed = JSON.parse(entry) as [string, string, Row | null];
-    } catch {
-      continue; // an incomplete line
+function* journalOf(tables: Tables): Generator<string> {
+  let piece = '';
+  for (const [name, { all }] of tables) {
+    for (const [key, row] of all) {
+      piece += lineOf(name, key, row);
+      if (piece.length < PIECE_BYTES) continue;
+      yield piece;
+      piece = '';
     }
-    const [name, key, row] = parsed;
-    const rows = tables.get(name) ?? new Map<string, string>();
-    tables.set(name, rows);
-    if (row === null) rows.delete(key);
-    else rows.set(key, JSON.stringify(row));
+  }
+  yield piece;
+}
+
+async function readJournal(path: string): Promise<Tables> {
+  const tables: Tables = new Map();
+  if (!existsSync(path)) return tables;
+  for await (const line of linesIn(path)) {
+    let entry: [string, string, Row | null];
+    try {
+      entry = JSON.parse(line) as typeof entry;
+    } catch {
+      continue; // an empty or incomplete line
+    }
+    const [name, key, row] = entry;
+    rowsOf(tables, name).set(key, row ?? undefined);
   }
   return tables;
 }
 
-function sweep(rows: Map<string, string>, now: number): void {
-  for (const [key, text] of rows) {
-    const { keepUntil } = JSON.parse(text) as Row;
-    if (keepUntil !== undefined && keepUntil < now) rows.delete(key);
+// Not `readline`, which also ends a line at U+2028.
+async function* linesIn(path: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of createReadStream(path, { encoding: 'utf8', highWaterMark: PIECE_BYTES })) {
+    const lines = `${rest}${piece}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
   }
+  yield rest;
 }
 
 interface Journal {
@@ -138,10 +216,10 @@ interface Journal {
 
 /**
  * Opens a journal that appends lines in order. Lines that arrive during a write are written together. `rewrite` replaces the
- * journal with the current rows and returns the new size in bytes. `rewrite` is called at the start, and when the journal is too
- * large.
+ * journal with the current rows and resolves with the new size in bytes. `rewrite` is called at the start, and when the journal is
+ * too large.
  */
-async function openJournal(path: string, rewrite: () => number, fsync: boolean): Promise<Journal> {
+async function openJournal(path: string, rewrite: () => Promise<number>, fsync: boolean): Promise<Journal> {
   let sizeBytes = 0;
   let largestBytes = 0;
   let file: FileHandle;
@@ -161,12 +239,15 @@ async function openJournal(path: string, rewrite: () => number, fsync: boolean):
     await file.appendFile(text);
     if (fsync) await file.datasync();
     sizeBytes += Buffer.byteLength(text);
+  };
+  const compact = async (): Promise<void> => {
     if (sizeBytes <= largestBytes) return;
     let bytes: number;
     try {
-      bytes = rewrite();
-    } catch {
+      bytes = await rewrite();
+    } catch (error) {
       // The disk may be full. The journal has all rows, and is rewritten after its size has doubled.
+      console.error(`${path} cannot be compacted:`, error);
       largestBytes = 2 * sizeBytes;
       return;
     }
@@ -174,12 +255,14 @@ async function openJournal(path: string, rewrite: () => number, fsync: boolean):
     await start(bytes);
   };
 
-  await start(rewrite());
+  await start(await rewrite());
   return {
     append(text) {
       waiting.push(text);
-      next ??= last.then(flush);
-      last = next.catch(() => undefined);
+      if (!next) {
+        next = last.then(flush);
+        last = next.then(compact).catch(() => undefined);
+      }
       return next;
     },
     async close() {

@@ -4,11 +4,12 @@ import { type Context, Hono } from 'hono';
 import { requireUser } from './accounts.ts';
 import { checkFileHash, checkReceipts, commitFile, findWhole } from './commit.ts';
 import { readFileName } from './file-name.ts';
-import { nameKey, requireFolder } from './folders.ts';
+import { requireFolder } from './folders.ts';
 import type { Env, Parts, UploadSession } from './parts.ts';
 import { Refusal, readJson, readString, readStrings } from './refusal.ts';
 import { isHash, randomId } from './seal.ts';
 import type { User } from './seed.ts';
+import { CANCELED_MS } from './usage.ts';
 
 const KIB = 1024;
 const HEADER = 'x-service-uploadsession';
@@ -25,8 +26,10 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     const folder = requireFolder(user, readString(body, 'parent_id', 200), 'write');
     const fileName = readFileName(body.file_name);
     const sizeBytes = readSize(body.file_size, folder.maxFileBytes ?? settings.maxFileBytes);
-    if (folder.conflict === 'fail' && (await tables.names.get(nameKey(folder.id, fileName)))) {
-      throw new Refusal(409, 'name_taken', 'the folder has a file of this name');
+    if (folder.conflict === 'fail') {
+      const sameName = await tables.files.listBy('name', fileName);
+      const isTaken = sameName.some(({ folderId }) => folderId === folder.id);
+      if (isTaken) throw new Refusal(409, 'name_taken', 'the folder has a file of this name');
     }
     const now = clock.now();
     const session: UploadSession = {
@@ -100,7 +103,9 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
       const { phase } = await requireCurrent(parts, session.id);
       if (phase === 'finished') throw new Refusal(409, 'finished', 'the upload is finished');
       await tables.sessions.update(session.id, (row) =>
-        row?.phase === 'open' ? { ...row, phase: 'canceled' } : undefined,
+        row?.phase === 'open'
+          ? { ...row, phase: 'canceled', keepUntil: clock.now() + CANCELED_MS }
+          : undefined,
       );
       parts.usage.close(session.id, user.id, 'canceled');
       await sweepChunks(parts, user.id);
@@ -151,10 +156,10 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
 function claim({ usage }: Parts, session: UploadSession): void {
   const claimed = usage.open(session);
   if (claimed === 'no-room')
-    throw new Refusal(413, 'no_room', 'this user’s uploads would take too many bytes');
+    throw new Refusal(413, 'no_room', 'this user’s uploads would take too many bytes or files');
   if (claimed === 'too-many') {
     const headers = { 'retry-after': '60' };
-    throw new Refusal(429, 'too_many', 'this user has too many open uploads', { headers });
+    throw new Refusal(429, 'too_many', 'this user has too many open or canceled uploads', { headers });
   }
 }
 
@@ -163,10 +168,9 @@ function claim({ usage }: Parts, session: UploadSession): void {
  * chunks. The caller must hold the user's exclusive lock, except before the first request.
  */
 export async function sweepChunks({ tables, storage, clock, usage }: Parts, userId: string): Promise<void> {
-  const isOpen = (row: UploadSession): boolean =>
-    row.userId === userId && row.phase === 'open' && row.expiresAt > clock.now();
-  if ((await tables.sessions.list(isOpen)).length > 0) return;
-  const files = await tables.files.list((file) => file.userId === userId);
+  const sessions = await tables.sessions.listBy('userId', userId);
+  if (sessions.some(({ phase, expiresAt }) => phase === 'open' && expiresAt > clock.now())) return;
+  const files = await tables.files.listBy('userId', userId);
   const kept = new Set(files.flatMap((file) => file.chunks.map(({ hash }) => hash)));
   await storage.sweep(userId, (hash) => kept.has(hash));
   usage.swept(userId);

@@ -6,6 +6,8 @@ import type { UploadSession } from './parts.ts';
 export interface UsageLimits {
   /** Limit for the sum of finished files, open sessions, and chunks of ended sessions that are in no file. */
   maxUserBytes: number;
+  /** Limit for finished files and open sessions together. */
+  maxUserFiles: number;
   maxOpenSessions: number;
 }
 
@@ -44,6 +46,9 @@ interface Account {
   /** Open sessions by id, in the order in which they expire. */
   open: Map<string, Claim>;
   openBytes: number;
+  /** Times when the rows of canceled sessions are deleted. */
+  canceled: number[];
+  files: number;
   fileBytes: number;
   leftBytes: number;
   /** Chunks that are being received, also those of ended sessions. */
@@ -51,6 +56,8 @@ interface Account {
   draftBytes: number;
 }
 
+/** How long a canceled session is kept. Until then it counts as open, so that canceling doesn't fill the tables. */
+export const CANCELED_MS = 3600_000;
 // A session may store twice the size of its file, because a file that changes during the upload is sent again in the same session.
 const RESEND_FACTOR = 2;
 const MAX_CHUNKS = 40_000;
@@ -61,11 +68,12 @@ function hasRoom({ storedBytes, sizeBytes, chunks }: Claim, bytes: number): bool
   return storedBytes + bytes <= RESEND_FACTOR * sizeBytes && chunks < MAX_CHUNKS;
 }
 
-export function createUsage({ maxUserBytes, maxOpenSessions }: UsageLimits, now: () => number): Usage {
+export function createUsage(limits: UsageLimits, now: () => number): Usage {
+  const { maxUserBytes, maxUserFiles, maxOpenSessions } = limits;
   const accounts = new Map<string, Account>();
   const accountOf = (userId: string): Account => {
-    const none = { openBytes: 0, fileBytes: 0, leftBytes: 0, drafts: 0, draftBytes: 0 };
-    const known = accounts.get(userId) ?? { open: new Map(), ...none };
+    const none = { openBytes: 0, files: 0, fileBytes: 0, leftBytes: 0, drafts: 0, draftBytes: 0 };
+    const known = accounts.get(userId) ?? { open: new Map(), canceled: [], ...none };
     accounts.set(userId, known);
     return known;
   };
@@ -82,6 +90,7 @@ export function createUsage({ maxUserBytes, maxOpenSessions }: UsageLimits, now:
       if (expiresAt > now()) break;
       end(account, id, 0);
     }
+    account.canceled = account.canceled.filter((time) => time > now());
   };
   const add = (account: Account, { id, sizeBytes, expiresAt }: UploadSession): void => {
     account.open.set(id, { sizeBytes, storedBytes: 0, draftBytes: 0, chunks: 0, expiresAt });
@@ -92,7 +101,8 @@ export function createUsage({ maxUserBytes, maxOpenSessions }: UsageLimits, now:
     open(session) {
       const account = accountOf(session.userId);
       dropExpired(account);
-      if (account.open.size >= maxOpenSessions) return 'too-many';
+      if (account.open.size + account.canceled.length >= maxOpenSessions) return 'too-many';
+      if (account.open.size + account.files >= maxUserFiles) return 'no-room';
       const { openBytes, fileBytes, leftBytes, draftBytes } = account;
       const takenBytes = openBytes + fileBytes + leftBytes + draftBytes;
       if (takenBytes + session.sizeBytes > maxUserBytes) return 'no-room';
@@ -103,11 +113,17 @@ export function createUsage({ maxUserBytes, maxOpenSessions }: UsageLimits, now:
       if (session.phase === 'open') add(accountOf(session.userId), session);
     },
     addFile(userId, sizeBytes) {
-      accountOf(userId).fileBytes += sizeBytes;
+      const account = accountOf(userId);
+      account.files += 1;
+      account.fileBytes += sizeBytes;
     },
     close(sessionId, userId, how) {
       const account = accountOf(userId);
-      end(account, sessionId, how === 'finished' ? (account.open.get(sessionId)?.sizeBytes ?? 0) : 0);
+      const claim = account.open.get(sessionId);
+      if (!claim) return;
+      if (how === 'finished') account.files += 1;
+      else account.canceled.push(now() + CANCELED_MS);
+      end(account, sessionId, how === 'finished' ? claim.sizeBytes : 0);
     },
     beginChunk(sessionId, userId, bytes) {
       const account = accountOf(userId);

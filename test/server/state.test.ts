@@ -1,11 +1,23 @@
 // What the service stores across restarts and crashes.
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, mkdtemp, readFile, rm, rmdir, stat } from 'node:fs/promises';
+import {
+  appendFile,
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open as openFile,
+  readFile,
+  rm,
+  rmdir,
+  stat,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, mock, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { startService } from '../../demo/server/server.ts';
 import { openState, type Row, type State } from '../../demo/server/state.ts';
+import { actAs, randomChunks, startRig, upload } from './support.ts';
 
 interface Count extends Row {
   count: number;
@@ -97,14 +109,17 @@ test('the journal is rewritten while the service runs, and no row is lost', asyn
   await state.close();
 });
 
-test('a journal that cannot be rewritten, for example with a full disk, fails no write and loses no row', async () => {
+test('a journal that cannot be rewritten, for example with a full disk, is reported, fails no write and loses no row', async () => {
   let state = await open();
   const rows = state.table<Count & { text: string }>('full');
   // Writing to a folder fails.
   const rewritten = join(dataDir, 'state.jsonl.new');
   await mkdir(rewritten);
   const text = 'x'.repeat(1_000_000);
+  const report = mock.method(console, 'error', () => undefined);
   for (let count = 0; count < 20; count += 1) await rows.put('a', { count, text });
+  report.mock.restore();
+  assert.match(String(report.mock.calls[0]?.arguments[0]), /state\.jsonl cannot be compacted/);
   await rmdir(rewritten);
   await rows.put('b', { count: 1, text });
   await state.close();
@@ -125,6 +140,119 @@ test('expired rows are deleted from the disk after a restart', async () => {
   state = await open();
   await state.close();
   assert.ok(!(await readFile(join(dataDir, 'state.jsonl'), 'utf8')).includes('77777'));
+});
+
+test('rows are found by the value of an indexed field, after changes and a restart', async () => {
+  interface Owned extends Row {
+    owner: string;
+    name: string;
+  }
+  let state = await open();
+  let rows = state.table<Owned>('owned', ['owner']);
+  await rows.put('1', { owner: 'ann', name: 'a' });
+  await rows.put('2', { owner: 'bob', name: 'b' });
+  await rows.put('3', { owner: 'ann', name: 'c', keepUntil: now + 10 });
+  await rows.put('2', { owner: 'ann', name: 'b' });
+  await rows.take('1');
+  const names = async (owner: string): Promise<string[]> =>
+    (await rows.listBy('owner', owner)).map(({ name }) => name).sort();
+  assert.deepEqual(await names('ann'), ['b', 'c']);
+  assert.deepEqual(await names('bob'), []);
+  await state.close();
+  now += 20;
+  state = await open();
+  rows = state.table<Owned>('owned', ['owner']);
+  assert.deepEqual(await names('ann'), ['b']);
+  await state.close();
+});
+
+test('of several rows with the same unique values, one is added', async () => {
+  interface Named extends Row {
+    folder: string;
+    name: string;
+  }
+  const state = await open();
+  const rows = state.table<Named>('named', ['name']);
+  const add = (key: string, folder: string): Promise<Named | undefined> =>
+    rows.add(key, { folder, name: 'a' }, ['name', 'folder']);
+  const added = await Promise.all([add('1', 'x'), add('2', 'x'), add('3', 'y')]);
+  assert.deepEqual(
+    added.map((row) => row?.folder),
+    ['x', undefined, 'y'],
+  );
+  assert.deepEqual(await add('1', 'z'), { folder: 'x', name: 'a' }, 'the key exists');
+  await state.close();
+});
+
+test('a row with any line separator in its text is restored', async () => {
+  let state = await open();
+  const text = 'a\u2028b\u2029c\r\nd\u0085e';
+  await state.table<Row & { text: string }>('lines').put('a', { text });
+  await state.close();
+  state = await open();
+  assert.deepEqual(await state.table<Row & { text: string }>('lines').get('a'), { text });
+  await state.close();
+});
+
+test('a journal that is longer than a string can be is read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'state-'));
+  const text = 'x'.repeat(2 ** 20);
+  const file = await openFile(join(folder, 'state.jsonl'), 'w');
+  for (let count = 0; count <= 512; count += 1) {
+    await file.write(`\n${JSON.stringify(['long', 'a', { count, text }])}`);
+  }
+  await file.close();
+  const state = await openState({ dataDir: folder, now: () => now, fsync: true });
+  const row = await state.table<Count>('long').get('a');
+  assert.equal(row?.count, 512);
+  await state.close();
+  await rm(folder, { recursive: true });
+});
+
+test('a change that could not be written is undone, and later changes are not', async () => {
+  let state = await open();
+  const rows = state.table<Count>('undone');
+  await rows.put('a', { count: 1 });
+  const refuse = await refuseAppends(() => true);
+  await assert.rejects(rows.put('a', { count: 2 }), /no space/);
+  await assert.rejects(rows.take('a'), /no space/);
+  await assert.rejects(rows.put('b', { count: 1 }), /no space/);
+  const both = [rows.put('a', { count: 3 }), rows.put('a', { count: 4 })];
+  for (const { status } of await Promise.allSettled(both)) assert.equal(status, 'rejected');
+  refuse.mock.restore();
+  assert.deepEqual(await rows.list(), [{ count: 1 }]);
+  await rows.put('a', { count: 5 });
+  await state.close();
+  state = await open();
+  assert.deepEqual(await state.table<Count>('undone').list(), [{ count: 5 }]);
+  await state.close();
+});
+
+/** Lets appending to a file fail if its text matches. */
+async function refuseAppends(matches: (text: string) => boolean) {
+  const file = await openFile(fileURLToPath(import.meta.url));
+  const prototype = Object.getPrototypeOf(file) as FileHandle;
+  await file.close();
+  const { appendFile: append } = prototype;
+  return mock.method(prototype, 'appendFile', async function (this: FileHandle, text: string) {
+    if (matches(text)) throw new Error('no space');
+    return append.call(this, text);
+  });
+}
+
+test('a name is free if the file that took it could not be written', async (t) => {
+  const rig = await startRig();
+  t.after(() => rig.end());
+  const alice = await actAs(rig.service, 'alice');
+  const [chunk = new Uint8Array()] = randomChunks(10);
+  const file = { name: 'unique.bin', folder: 'folder-unique' };
+  const report = mock.method(console, 'error', () => undefined);
+  const refuse = await refuseAppends((text) => text.includes('["files"'));
+  assert.equal((await upload(alice, [chunk], file)).status, 500);
+  refuse.mock.restore();
+  report.mock.restore();
+  assert.equal((await upload(alice, [chunk], file)).status, 200);
+  assert.equal((await alice.open({ ...file, size: 1 })).status, 409);
 });
 
 test('two services cannot use one folder at the same time', async () => {

@@ -168,3 +168,29 @@ test('uploads that have expired free their space', async (t) => {
   rig.service.clock.shift(7 * 24 * 3600_000);
   assert.equal((await (await actAs(rig.service, 'alice')).open({ size: 1 })).status, 201);
 });
+
+test('an upload that is canceled counts as open for an hour', async (t) => {
+  const { rig, alice } = await start(t, { maxOpenSessions: 2 });
+  for (let count = 0; count < 2; count += 1) {
+    const { body } = await alice.open({ size: 1 });
+    assert.equal((await cancel(rig, alice, body.passport)).status, 204);
+  }
+  assert.equal((await alice.open({ size: 1 })).status, 429);
+  rig.service.clock.shift(3600_001);
+  assert.equal((await (await actAs(rig.service, 'alice')).open({ size: 1 })).status, 201);
+});
+
+test('files and open uploads count against the user’s limit of files, after a restart too', async (t) => {
+  // The demo file is Alice's, too.
+  const { rig, alice } = await start(t, { maxUserFiles: 4 });
+  for (let count = 0; count < 2; count += 1)
+    assert.equal((await upload(alice, randomChunks(10))).status, 200);
+  const { status, body } = await alice.open({ size: 1 });
+  assert.equal(status, 201);
+  assert.equal((await alice.open({ size: 1 })).status, 413);
+  await cancel(rig, alice, body.passport);
+  await rig.restart();
+  const again = await actAs(rig.service, 'alice');
+  assert.equal((await again.open({ size: 1 })).status, 201);
+  assert.equal((await again.open({ size: 1 })).status, 413);
+});
