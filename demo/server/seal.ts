@@ -43,8 +43,8 @@ export interface Seal {
   isReceipt(receipt: string, sessionId: string, hash: string): Promise<boolean>;
   /** Returns the path and query of a presigned URL. With `hideExpiry`, the parameter `Expires` has another name. */
   signUrl(grant: Grant, hideExpiry: boolean): string;
-  /** Returns the content of a presigned URL, or undefined if the signature is wrong. Does not check the expiry. */
-  readUrl(path: string, query: URLSearchParams): Grant | undefined;
+  /** Returns the content of a path and query, or undefined if `signUrl` did not return it. Does not check the expiry. */
+  readUrl(pathAndQuery: string): Grant | undefined;
   /** Resolves with the public keys that verify receipts (RFC 7517). */
   jwks(): Promise<{ keys: JWK[] }>;
 }
@@ -127,21 +127,23 @@ export function openSeal(dataDir: string): Seal {
         session: grant.sessionId,
         'max-length': String(grant.maxBytes),
         [hideExpiry ? 't' : 'Expires']: (grant.expiresAt / 1000).toFixed(3),
-        signature: signGrant(keys.url, grant),
       });
-      return `/chunks/${grant.userId}/${grant.hash}?${query}`;
+      const signed = `/chunks/${grant.userId}/${grant.hash}?${query}`;
+      return `${signed}&signature=${signUrlText(keys.url, signed)}`;
     },
-    readUrl(path, query) {
-      const [, root, userId = '', hash, ...rest] = path.split('/');
-      if (root !== 'chunks' || !/^[a-z0-9-]{1,64}$/.test(userId) || !isHash(hash) || rest.length > 0) {
-        return undefined;
-      }
-      const seconds = Number(query.get('Expires') ?? query.get('t') ?? Number.NaN);
-      const maxBytes = Number(query.get('max-length') ?? Number.NaN);
-      if (!Number.isFinite(seconds) || !Number.isSafeInteger(maxBytes)) return undefined;
-      const sessionId = query.get('session') ?? '';
-      const grant: Grant = { sessionId, userId, hash, maxBytes, expiresAt: Math.round(seconds * 1000) };
-      return isSame(query.get('signature') ?? '', signGrant(keys.url, grant)) ? grant : undefined;
+    readUrl(pathAndQuery) {
+      const [, signed = '', signature = ''] = /^(.*)&signature=([\w-]*)$/.exec(pathAndQuery) ?? [];
+      if (!isSame(signature, signUrlText(keys.url, signed))) return undefined;
+      // Only `signUrl` makes a text with this signature, so nothing has to be checked.
+      const { pathname, searchParams: query } = new URL(signed, 'http://storage.invalid');
+      const [, , userId = '', hash = ''] = pathname.split('/');
+      return {
+        sessionId: query.get('session') ?? '',
+        userId,
+        hash,
+        maxBytes: Number(query.get('max-length')),
+        expiresAt: Math.round(Number(query.get('Expires') ?? query.get('t')) * 1000),
+      };
     },
     async jwks() {
       const key = await exportJWK(publicKey);
@@ -150,9 +152,8 @@ export function openSeal(dataDir: string): Seal {
   };
 }
 
-function signGrant(key: Uint8Array, grant: Grant): string {
-  const said = ['PUT', grant.sessionId, grant.userId, grant.hash, grant.maxBytes, grant.expiresAt];
-  return createHmac('sha256', key).update(said.join('\n')).digest('base64url');
+function signUrlText(key: Uint8Array, pathAndQuery: string): string {
+  return createHmac('sha256', key).update(`PUT\n${pathAndQuery}`).digest('base64url');
 }
 
 function loadKeys(dataDir: string): Keys {

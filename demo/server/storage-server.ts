@@ -52,7 +52,7 @@ export function createStorageHandler(parts: Parts): StorageHandler {
       const fault = strike(parts, url, entry);
       await hold(fault, gone.signal);
       if (fault.cut === 'before-body') throw new Broken();
-      const answer = await decide(parts, request, url, entry, fault, gone.signal);
+      const answer = await decide(parts, request, entry, fault, gone.signal);
       entry.status = answer.status;
       if (fault.cut === 'after-body') throw new Broken();
       await write(parts, request, response, answer, fault);
@@ -90,7 +90,6 @@ function refuse(status: number, debuginfo: string): Answer {
 async function decide(
   parts: Parts,
   request: IncomingMessage,
-  url: URL,
   entry: LogEntry,
   fault: Partial<Fault>,
   gone: AbortSignal,
@@ -113,7 +112,7 @@ async function decide(
     return { status: 200, headers: {}, body: '' };
   }
   if (request.method !== 'PUT') return refuse(405, 'storage takes PUT');
-  const grant = parts.seal.readUrl(url.pathname, url.searchParams);
+  const grant = parts.seal.readUrl(request.url ?? '');
   const refused = checkGrant(grant, request, parts.clock.now());
   if (refused || !grant) return refused ?? refuse(403, 'not a URL that was signed here');
   const answer = await store(parts, grant, request, incoming(parts, request, fault, gone));

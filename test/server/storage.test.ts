@@ -81,6 +81,22 @@ test('a URL that was changed in any part is refused', async () => {
     change(changed);
     assert.equal((await put(changed.href, chunk)).status, 403, changed.href);
   }
+  const path = url.pathname + url.search;
+  const literal = [
+    path.replace('max-length=10', 'max-length=1e1'),
+    path.replace('max-length=10', 'max-length=0xa'),
+    path.replace('max-length=10', 'max-length=%31%30'),
+    path.replace(/Expires=(\d+)\.000/, 'Expires=$1'),
+    `${path}&max-length=10`,
+    path.replace('?', '?more=1&'),
+    path.replace('/chunks/', '/./chunks/'),
+    `http://storage.invalid${path}`,
+  ];
+  const send = (target: string): Promise<number> =>
+    raw({ path: target, method: 'PUT', headers: { 'content-length': 10 } }, (r) => r.end(chunk));
+  for (const target of literal.filter((target) => target !== path))
+    assert.equal(await send(target), 403, target);
+  assert.equal(await send(path), 200);
 });
 
 test('no URL leads out of the folder of chunks', async () => {
