@@ -1,4 +1,4 @@
-// Combines all routes with logging, faults, CORS and error responses.
+// Combines all routes with CORS and error responses.
 import { Hono, type MiddlewareHandler } from 'hono';
 import { authRoutes } from './auth.ts';
 import { authorizeRoutes } from './authorize.ts';
@@ -6,16 +6,18 @@ import { demoRoutes } from './demo-page.ts';
 import { downloadRoutes } from './downloads.ts';
 import type { Env, Parts } from './parts.ts';
 import { isDiskFull, Refusal } from './refusal.ts';
-import { requestGate } from './request-gate.ts';
-import { testRoutes } from './test-routes.ts';
+import type { TestMode } from './test-mode.ts';
 import { uploadRoutes } from './uploads.ts';
 
 const EXPOSED = 'Retry-After, Date, WWW-Authenticate, x-service-uploadsession';
 
 /** Creates the service as one Hono app. */
-export function createApp(parts: Parts): Hono<Env> {
+export function createApp(parts: Parts, test?: TestMode): Hono<Env> {
   const app = new Hono<Env>();
-  app.use('*', cors(parts), requestGate(parts));
+  app.use('*', watchConnection);
+  if (test) app.use('*', test.outside);
+  app.use('*', cors(parts));
+  if (test) app.use('*', test.inside);
   app.options('*', (c) => {
     const maxAge = String(parts.settings.accessControlMaxAgeS);
     return c.body(null, 204, {
@@ -31,12 +33,12 @@ export function createApp(parts: Parts): Hono<Env> {
   app.route('/', uploadRoutes(parts));
   app.route('/', downloadRoutes(parts));
   if (parts.settings.demo) app.route('/', demoRoutes(parts));
-  if (parts.settings.test) app.route('/', testRoutes(parts));
+  if (test) app.route('/', test.routes);
 
   app.notFound((c) => c.json({ error: 'not_found', error_description: 'no such operation' }, 404));
   app.onError((error, c) => {
     if (!(error instanceof Refusal)) {
-      if (!c.get('gone')?.aborted) console.error(`${c.req.method} ${c.req.path}:`, error);
+      if (!c.get('gone').aborted) console.error(`${c.req.method} ${c.req.path}:`, error);
       const [status, text] = isDiskFull(error)
         ? ([503, 'no space left'] as const)
         : ([500, 'internal error'] as const);
@@ -55,6 +57,13 @@ function isFiles(path: string): boolean {
   return path === '/files' || path.startsWith('/files/');
 }
 
+const watchConnection: MiddlewareHandler<Env> = (c, next) => {
+  const gone = new AbortController();
+  c.env.outgoing.once('close', () => gone.abort());
+  c.set('gone', gone.signal);
+  return next();
+};
+
 // Adds CORS headers for the configured origins, and headers against caching and content sniffing.
 function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
   return async (c, next) => {
@@ -62,12 +71,6 @@ function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
     const origin = c.req.header('origin');
     // The `Date` header that Node adds has the real time, which differs from that of a shifted clock.
     if (clock.offsetMs !== 0) c.res.headers.set('date', new Date(clock.now()).toUTCString());
-    if (c.get('fault')?.withoutCors) {
-      for (const name of [...c.res.headers.keys()]) {
-        if (name.startsWith('access-control-')) c.res.headers.delete(name);
-      }
-      return;
-    }
     c.res.headers.append('vary', 'Origin');
     c.res.headers.set('x-content-type-options', 'nosniff');
     if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');

@@ -44,11 +44,7 @@ export async function commitFile(
 }
 
 /** Finds the chunks of the file. Throws the refusals of `commitFile` for missing chunks and a wrong total size. */
-export async function findWhole(
-  parts: Parts,
-  session: UploadSession,
-  hashes: string[],
-): Promise<StoredChunk[]> {
+async function findWhole(parts: Parts, session: UploadSession, hashes: string[]): Promise<StoredChunk[]> {
   const chunks = await findChunks(parts, session, hashes);
   const total = chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   if (total !== session.sizeBytes) {

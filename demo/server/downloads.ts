@@ -10,7 +10,7 @@ import { Refusal } from './refusal.ts';
 /** Creates the routes that read finished files. */
 export function downloadRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
-  const { tables, storage, network } = parts;
+  const { tables, storage } = parts;
 
   app.get('/files', async (c) => {
     const user = await requireUser(c, parts);
@@ -41,7 +41,7 @@ export function downloadRoutes(parts: Parts): Hono<Env> {
     };
     if (c.req.method === 'HEAD' || file.sizeBytes === 0) return c.body(null, 200, headers);
     const bytes = storage.read(file.userId, file.chunks, 0, file.sizeBytes);
-    const stream = Readable.from(network.throttle(bytes, c.get('gone')), { objectMode: false });
+    const stream = Readable.from(bytes, { objectMode: false });
     return c.body(Readable.toWeb(stream) as NodeStream as ReadableStream, 200, headers);
   });
 

@@ -1,4 +1,4 @@
-// Fault injection, network throttling and the request log, for tests. request-gate.ts and storage-server.ts apply them.
+// Test mode: fault injection, network throttling and the request log. request-gate.ts and storage-gate.ts apply them.
 
 /** The operations that a fault or a log entry can name. */
 export type Operation =
@@ -119,9 +119,8 @@ export interface StruckRequest {
   fileName?: string | undefined;
 }
 
-/** Faults, throttling and log of one service. Outside test mode, nothing is logged, and setting a fault or a limit throws. */
+/** Faults, throttling and log of one service. */
 export interface Faults {
-  readonly enabled: boolean;
   /** Adds a fault. Returns a function that removes the fault. Throws if the fault is not valid. */
   add(fault: Fault): () => void;
   clear(): void;
@@ -147,7 +146,7 @@ interface Armed {
   skip: number;
 }
 
-export function createFaults(enabled: boolean): Faults {
+export function createFaults(): Faults {
   let armed: Armed[] = [];
   let chosen: ((request: StruckRequest) => Partial<Fault> | undefined) | undefined;
   let network: NetworkShape = {};
@@ -159,11 +158,9 @@ export function createFaults(enabled: boolean): Faults {
     return number;
   };
   return {
-    enabled,
     log,
     fileNames: new Map(),
     add(fault) {
-      if (!enabled) throw new Error('faults are for test mode only');
       if (typeof fault !== 'object' || fault === null || typeof fault.operation !== 'string') {
         throw new TypeError('a fault names an operation');
       }
@@ -175,7 +172,6 @@ export function createFaults(enabled: boolean): Faults {
       };
     },
     choose(choose) {
-      if (!enabled) throw new Error('faults are for test mode only');
       chosen = choose;
     },
     clear() {
@@ -183,7 +179,6 @@ export function createFaults(enabled: boolean): Faults {
       chosen = undefined;
     },
     shape(shape) {
-      if (!enabled) throw new Error('the network is shaped in test mode only');
       network = { ...shape };
     },
     get network() {
@@ -211,7 +206,6 @@ export function createFaults(enabled: boolean): Faults {
       log.length = 0;
     },
     record(entry, authorization) {
-      if (!enabled) return;
       if (entry.hasBearer && authorization !== undefined) entry.bearerNumber = numberOf(authorization);
       log.push(entry);
     },

@@ -1,4 +1,4 @@
-// Simulates latency and bandwidth for tests.
+// Test mode: simulates latency and bandwidth.
 import type { Faults } from './faults.ts';
 
 /** Waits `ms`, or until `signal` aborts. */

@@ -2,10 +2,8 @@
 // rows, "the key" is the key of the row in its table.
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock } from './clock.ts';
-import type { Fault, Faults, LogEntry } from './faults.ts';
 import type { Limits, ReadClient } from './limits.ts';
 import type { Locks } from './locks.ts';
-import type { Network } from './network.ts';
 import type { Settings } from './options.ts';
 import type { Seal } from './seal.ts';
 import type { Method, User } from './seed.ts';
@@ -144,8 +142,6 @@ export interface Parts {
   tables: Tables;
   storage: Storage;
   seal: Seal;
-  faults: Faults;
-  network: Network;
   limits: Limits;
   locks: Locks;
   usage: Usage;
@@ -159,8 +155,6 @@ export interface Parts {
 export interface Env {
   Bindings: HttpBindings;
   Variables: {
-    entry: LogEntry;
-    fault: Partial<Fault>;
     /** Aborts when the connection closes. */
     gone: AbortSignal;
     user: User;

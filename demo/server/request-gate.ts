@@ -1,9 +1,12 @@
-// Middleware for all requests: in test mode, writes the log and applies faults and latency.
+// Test mode: middleware that writes the request log and applies faults and latency.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
-import type { Fault, LogEntry, Operation } from './faults.ts';
-import { pause, untilAborted } from './network.ts';
+import type { Clock } from './clock.ts';
+import type { Fault, Faults, LogEntry, Operation } from './faults.ts';
+import { type Network, pause, untilAborted } from './network.ts';
 import type { Env, Parts } from './parts.ts';
-import { readText } from './refusal.ts';
+import { Refusal, readText } from './refusal.ts';
 
 const operations: Record<string, Operation> = {
   'POST /auth/token': 'token',
@@ -18,34 +21,49 @@ const operations: Record<string, Operation> = {
   'GET /files': 'list',
 };
 
-export function operationOf(method: string, path: string): Operation {
+function operationOf(method: string, path: string): Operation {
   if (method === 'OPTIONS') return 'preflight';
   if (method === 'GET' && /^\/files\/[^/]+$/.test(path)) return 'download';
   return operations[`${method} ${path}`] ?? 'other';
 }
 
-/** Creates the log entry of a request that has arrived at `at`. */
+/** Creates the log entry of a request that has just arrived. `gone` aborts when the connection closes. */
 export function startEntry(
   server: LogEntry['server'],
-  at: number,
-  method: string,
-  path: string,
-  header: (name: string) => string | undefined,
-  headerNames: string[],
+  { now }: Clock,
+  request: IncomingMessage,
+  response: ServerResponse,
+  gone: AbortController,
 ): LogEntry {
-  return {
-    at,
+  const { method = '', url = '', headers } = request;
+  const path = url.split('?')[0] ?? '';
+  const entry: LogEntry = {
+    at: now(),
     server,
     operation: operationOf(method, path),
     method,
     path,
-    origin: header('origin'),
-    referer: header('referer'),
-    headers: headerNames,
-    hasBearer: /^bearer /i.test(header('authorization') ?? ''),
-    hasCookie: header('cookie') !== undefined,
+    origin: headers.origin,
+    referer: headers.referer,
+    headers: Object.keys(headers),
+    hasBearer: /^bearer /i.test(headers.authorization ?? ''),
+    hasCookie: headers.cookie !== undefined,
     answered: false,
   };
+  response.once('finish', () => {
+    entry.answered = true;
+    entry.answeredAt = now();
+  });
+  response.once('close', () => {
+    if (!entry.answered) entry.broken = true;
+    gone.abort();
+  });
+  return entry;
+}
+
+/** Deletes the CORS headers. */
+export function dropCors(headers: Record<string, string>): void {
+  for (const name of Object.keys(headers)) if (name.startsWith('access-control-')) delete headers[name];
 }
 
 /** Waits for the delay of a fault, or until the connection closes. */
@@ -54,39 +72,43 @@ export async function hold({ delayMs = 0, waitFor }: Partial<Fault>, gone: Abort
   if (waitFor !== undefined) await Promise.race([waitFor, untilAborted(gone)]);
 }
 
-/** Creates the middleware. Requests to `/_test` are neither logged nor changed. */
-export function requestGate(parts: Parts): MiddlewareHandler<Env> {
-  const { faults, network, clock } = parts;
-  return async (c, next) => {
+/** Creates the middleware around and within that for CORS. Requests to `/_test` are neither logged nor changed. */
+export function createGate(
+  parts: Parts,
+  faults: Faults,
+  network: Network,
+): { outside: MiddlewareHandler<Env>; inside: MiddlewareHandler<Env> } {
+  const current = new AsyncLocalStorage<Partial<Fault>>();
+  const { add } = parts.tables.files;
+  parts.tables.files.add = (...row) => {
+    if (!current.getStore()?.pending) return add(...row);
+    throw new Refusal(202, 'pending', 'a fault', { more: { state: 'processing' } });
+  };
+  const withoutCors = new WeakSet<object>();
+  const outside: MiddlewareHandler<Env> = async (c, next) => {
+    await next();
+    if (!withoutCors.has(c.env.outgoing)) return;
+    for (const name of [...c.res.headers.keys()]) {
+      if (name.startsWith('access-control-')) c.res.headers.delete(name);
+    }
+  };
+  const inside: MiddlewareHandler<Env> = async (c, next) => {
+    if (c.req.path.startsWith('/_test/')) return next();
     const { incoming, outgoing } = c.env;
     const gone = new AbortController();
     const entry = startEntry(
       'service',
-      clock.now(),
-      c.req.method,
-      c.req.path,
-      (name) => c.req.header(name),
-      Object.keys(incoming.headers),
+      parts.clock,
+      incoming as IncomingMessage,
+      outgoing as ServerResponse,
+      gone,
     );
-    c.set('entry', entry);
-    c.set('gone', gone.signal);
-    c.set('fault', {});
-    outgoing.once('finish', () => {
-      entry.answered = true;
-      entry.answeredAt = clock.now();
-    });
-    outgoing.once('close', () => {
-      if (!entry.answered) entry.broken = true;
-      gone.abort();
-    });
-    if (!faults.enabled || c.req.path.startsWith('/_test/')) return next();
-
     faults.record(entry, c.req.header('authorization'));
     await network.latency(gone.signal);
     await lookInto(c, parts, entry);
     const about = { operation: entry.operation, hashes: entry.hashes ?? [], fileName: entry.fileName };
     const fault = faults.strike(about);
-    c.set('fault', fault);
+    if (fault.withoutCors) withoutCors.add(outgoing);
     await hold(fault, gone.signal);
     const destroy = (): void => {
       incoming.socket.destroy();
@@ -95,17 +117,57 @@ export function requestGate(parts: Parts): MiddlewareHandler<Env> {
     if (gone.signal.aborted || fault.cut === 'before-body') return destroy();
     const made = makeUp(fault);
     if (made) c.res = made;
-    else await next();
+    else {
+      await current.run(fault, next);
+      await changeAnswer(c, parts, fault, entry);
+    }
     if (entry.sessionId !== undefined && entry.fileName !== undefined) {
       faults.fileNames.set(entry.sessionId, entry.fileName);
     }
     for (const [name, value] of Object.entries(fault.headers ?? {})) c.res.headers.set(name, value);
     entry.status = c.res.status;
     if (fault.cut === 'after-body') return destroy();
+    if (entry.operation === 'download' && c.res.body) {
+      const slow = network.throttle(c.res.body, gone.signal);
+      if (slow !== c.res.body) c.res = new Response(streamOf(slow), c.res);
+    }
     if (fault.cut === 'mid-body' || fault.cut === 'mid-answer' || fault.stall || fault.stallMs) {
       c.res = await interrupt(c.res, fault, gone.signal, () => void incoming.socket.destroy());
     }
   };
+  return { outside, inside };
+}
+
+/** Logs what the response to `session` or `chunks` says, and changes the response if the fault does. */
+async function changeAnswer(
+  c: Context<Env>,
+  { seal, clock, settings }: Parts,
+  fault: Partial<Fault>,
+  entry: LogEntry,
+): Promise<void> {
+  if (!c.res.ok || (entry.operation !== 'session' && entry.operation !== 'chunks')) return;
+  const body = (await c.res.clone().json()) as {
+    session_id?: string;
+    chunks?: Record<string, { upload_url: string | null; expires_at?: string }>;
+  };
+  if (body.session_id !== undefined) entry.sessionId = body.session_id;
+  const chunks = body.chunks ?? {};
+  const tickets = Object.values(chunks).filter(({ upload_url: url }) => url !== null);
+  if (body.chunks) entry.presigned = Object.keys(chunks).filter((hash) => chunks[hash]?.upload_url !== null);
+  for (const ticket of tickets) {
+    if (!fault.expireTickets && !fault.wrongTicket) break;
+    const { origin, pathname, search } = new URL(ticket.upload_url ?? '');
+    const grant = seal.readUrl(pathname + search);
+    if (!grant) throw new Error('a presigned URL of this service');
+    if (fault.expireTickets) grant.expiresAt = clock.now() - 1000;
+    if (fault.expireTickets) delete ticket.expires_at;
+    if (fault.wrongTicket) grant.hash = '0'.repeat(64);
+    ticket.upload_url =
+      origin + seal.signUrl(grant, !settings.urlTellsExpiry || fault.expireTickets === true);
+  }
+  const [first] = entry.hashes ?? [];
+  if (fault.omitEntry && first !== undefined) delete chunks[first];
+  c.res = new Response(JSON.stringify({ ...body, ...fault.answerFields }), c.res);
 }
 
 /** Returns the response that the fault specifies, or undefined. */
@@ -177,16 +239,19 @@ async function interrupt(
       }
     }
   }
-  const steps = halves();
-  const body = new ReadableStream<Uint8Array>({
+  const headers = new Headers(answer.headers);
+  headers.set('content-length', String(sizeBytes));
+  return new Response(streamOf(halves()), { status: answer.status, headers });
+}
+
+function streamOf(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const steps = bytes[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await steps.next();
       if (done) controller.close();
       else controller.enqueue(value);
     },
-    cancel: () => steps.return(undefined).then(() => undefined),
+    cancel: () => steps.return?.().then(() => undefined),
   });
-  const headers = new Headers(answer.headers);
-  headers.set('content-length', String(sizeBytes));
-  return new Response(body, { status: answer.status, headers });
 }

@@ -4,10 +4,9 @@ import { getRequestListener } from '@hono/node-server';
 import { createApp } from './app.ts';
 import { type Clock, createClock } from './clock.ts';
 import { lockData } from './data-lock.ts';
-import { createFaults, type Faults, type LogEntry } from './faults.ts';
+import type { Faults, LogEntry } from './faults.ts';
 import { createLimits, createReadClient } from './limits.ts';
 import { createLocks } from './locks.ts';
-import { createNetwork } from './network.ts';
 import { fillOptions, readOrigin, type ServiceOptions } from './options.ts';
 import { openTables, type Parts, type StoredFile } from './parts.ts';
 import { createPeople, type People } from './people.ts';
@@ -32,7 +31,7 @@ export interface Service {
   storageUrl: string;
   servicePort: number;
   storagePort: number;
-  /** Fault injection and throttling; has an effect only with `test: true`. */
+  /** Fault injection and throttling. Throws without `test: true`. */
   faults: Faults;
   /** The request log, oldest first; empty without `test: true`. */
   log: LogEntry[];
@@ -57,7 +56,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const settings = fillOptions(options);
   const { dataDir, fsync, host, hash, publicUrls } = settings;
   const clock = createClock();
-  const faults = createFaults(settings.test);
   // The handlers need the ports, so the servers listen before they have handlers.
   const serviceServer = createServer();
   const storageServer = createServer();
@@ -81,8 +79,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       tables: openTables(state),
       storage,
       seal,
-      faults,
-      network: createNetwork(faults),
       limits: createLimits(settings, clock),
       locks: createLocks(),
       usage: createUsage(settings, clock.now),
@@ -93,16 +89,27 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await plantDemoFile(parts);
     await countUsage(parts);
     for (const user of users) await sweepChunks(parts, user.id);
-    const app = createApp(parts);
+    const test = settings.test ? (await import('./test-mode.ts')).createTestMode(parts) : undefined;
+    const app = createApp(parts, test);
     const listener = getRequestListener((request, env) => app.fetch(request, env), {
       overrideGlobalObjects: false,
     });
     attach(serviceServer, listener, parts.baseUrl);
-    attach(storageServer, createStorageHandler(parts), parts.storageUrl);
+    attach(storageServer, test?.storage ?? createStorageHandler(parts), parts.storageUrl);
     // A request may take any time, because connections can be slow. The socket timeout closes idle connections.
     storageServer.requestTimeout = 0;
     storageServer.timeout = 120_000;
-    return { ...describe(parts), servicePort, storagePort, close };
+    return {
+      ...describe(parts),
+      servicePort,
+      storagePort,
+      log: test?.faults.log ?? [],
+      get faults() {
+        if (!test) throw new Error('only with `test: true`');
+        return test.faults;
+      },
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
@@ -115,15 +122,13 @@ async function countUsage({ tables, usage }: Parts): Promise<void> {
   for (const { userId, sizeBytes } of await tables.files.list()) usage.addFile(userId, sizeBytes);
 }
 
-function describe(parts: Parts): Omit<Service, 'servicePort' | 'storagePort' | 'close'> {
-  const { settings, tables, storage, faults, clock } = parts;
+function describe(parts: Parts): Omit<Service, 'servicePort' | 'storagePort' | 'faults' | 'log' | 'close'> {
+  const { settings, tables, storage, clock } = parts;
   const people = createPeople(parts);
   return {
     baseUrl: parts.baseUrl,
     storageUrl: parts.storageUrl,
     people,
-    faults,
-    log: faults.log,
     clock,
     seed: { users, folders, password: demoPassword },
     allowOrigin: (origin) => void settings.appOrigins.push(readOrigin(origin)),

@@ -1,6 +1,6 @@
-// Routes for tests, in test mode only: faults, throttling, log, tokens, the users' devices, lifetimes and the clock.
+// Test mode: routes for faults, throttling, log, tokens, the users' devices, lifetimes and the clock.
 import { Hono } from 'hono';
-import type { Fault, NetworkShape } from './faults.ts';
+import type { Fault, Faults, NetworkShape } from './faults.ts';
 import type { Env, Parts } from './parts.ts';
 import { createPeople } from './people.ts';
 import { Refusal, readJson, readString } from './refusal.ts';
@@ -19,9 +19,9 @@ function readMs(body: Record<string, unknown>, field: string): number | undefine
 }
 
 /** Creates the routes under `/_test`. */
-export function testRoutes(parts: Parts): Hono<Env> {
+export function testRoutes(parts: Parts, faults: Faults): Hono<Env> {
   const app = new Hono<Env>();
-  const { faults, clock, settings } = parts;
+  const { clock, settings } = parts;
   const people = createPeople(parts);
   const requireKnown = (name: string): string => {
     if (!findNamed(name)) throw new Refusal(404, 'not_found', 'no such user');

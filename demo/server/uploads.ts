@@ -2,7 +2,7 @@
 // session also check that the passport belongs to the token's user. storage-server.ts receives the bytes.
 import { type Context, Hono } from 'hono';
 import { requireUser } from './accounts.ts';
-import { checkFileHash, checkReceipts, commitFile, findWhole } from './commit.ts';
+import { checkFileHash, checkReceipts, commitFile } from './commit.ts';
 import { readFileName } from './file-name.ts';
 import { requireFolder } from './folders.ts';
 import type { Env, Parts, UploadSession } from './parts.ts';
@@ -55,9 +55,8 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
       sizeBytes,
       expiresAt: session.expiresAt,
     });
-    c.get('entry').sessionId = session.id;
     c.header(HEADER, passport);
-    return c.json({ session_id: session.id, passport, ...c.get('fault').answerFields }, 201);
+    return c.json({ session_id: session.id, passport }, 201);
   });
 
   app.post('/files/uploadsession/chunks', async (c) => {
@@ -66,7 +65,7 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     const body = await readJson(c.req.raw, 64 * KIB);
     const hashes = readHashes(body, settings.maxHashesPerBatch);
     if (hashes.length === 0) throw new Refusal(400, 'invalid_request', 'hashes is empty');
-    return c.json({ chunks: await presign(c, parts, user, session, hashes) });
+    return c.json({ chunks: await presign(user, session, hashes) });
   });
 
   app.post('/files/uploadsession/commit', async (c) => {
@@ -83,11 +82,8 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     const file = await parts.locks.shared(user.id, async () => {
       const current = await requireCurrent(parts, session.id);
       if (current.phase === 'canceled') throw new Refusal(410, 'gone', 'the upload was canceled');
-      if (!c.get('fault').pending) return commitFile(parts, current, hashes);
-      await findWhole(parts, current, hashes);
-      return undefined;
+      return commitFile(parts, current, hashes);
     });
-    if (!file) return c.json({ state: 'processing' }, 202);
     return c.json({
       file_id: file.id,
       parent_id: file.folderId,
@@ -114,39 +110,25 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
   });
 
   async function presign(
-    c: Context<Env>,
-    { faults }: Parts,
     user: User,
     session: UploadSession,
     hashes: string[],
   ): Promise<Record<string, { upload_url: string | null; receipt: string; expires_at?: string }>> {
-    const fault = c.get('fault');
-    const presigned: string[] = [];
-    const entries = hashes.map(async (hash, index) => {
+    const expiresAt = clock.now() + settings.urlLifetimeMs;
+    const maxBytes = Math.min(session.sizeBytes, settings.maxChunkBytes);
+    const entries = hashes.map(async (hash) => {
       const receipt = await seal.signReceipt(session.id, hash);
-      if ((await storage.chunkSize(user.id, hash)) !== undefined)
-        return [hash, { upload_url: null, receipt }] as const;
-      presigned.push(hash);
-      const expiresAt = clock.now() + (fault.expireTickets ? -1000 : settings.urlLifetimeMs);
-      const signedFor = fault.wrongTicket ? (hashes[(index + 1) % hashes.length] ?? hash) : hash;
-      const path = seal.signUrl(
-        {
-          sessionId: session.id,
-          userId: user.id,
-          hash: fault.wrongTicket && hashes.length === 1 ? '0'.repeat(64) : signedFor,
-          maxBytes: Math.min(session.sizeBytes, settings.maxChunkBytes),
-          expiresAt,
-        },
-        !settings.urlTellsExpiry || fault.expireTickets === true,
-      );
-      const told = settings.urlTellsExpiry && !fault.expireTickets;
-      const ticket = { upload_url: `${parts.storageUrl}${path}`, receipt };
-      return [hash, told ? { ...ticket, expires_at: new Date(expiresAt).toISOString() } : ticket] as const;
+      const isStored = (await storage.chunkSize(user.id, hash)) !== undefined;
+      if (isStored) return [hash, { upload_url: null, receipt }] as const;
+      const grant = { sessionId: session.id, userId: user.id, hash, maxBytes, expiresAt };
+      const ticket = {
+        upload_url: parts.storageUrl + seal.signUrl(grant, !settings.urlTellsExpiry),
+        receipt,
+      };
+      if (!settings.urlTellsExpiry) return [hash, ticket] as const;
+      return [hash, { ...ticket, expires_at: new Date(expiresAt).toISOString() }] as const;
     });
-    const chunks = Object.fromEntries(await Promise.all(entries));
-    if (fault.omitEntry && hashes[0] !== undefined) delete chunks[hashes[0]];
-    if (faults.enabled) c.get('entry').presigned = presigned;
-    return chunks;
+    return Object.fromEntries(await Promise.all(entries));
   }
 
   return app;

@@ -1,6 +1,9 @@
 // Faults and the request log of the reference service. Faults apply only to the requests that they name.
 import assert from 'node:assert/strict';
+import { basename } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import type { Fault, LogEntry } from '../../demo/server/server.ts';
 import {
   actAs,
@@ -288,4 +291,32 @@ test('a commit can be answered 202: it is checked and creates no file', async ()
   assert.equal(accepted.status, 202);
   assert.equal(accepted.headers.get('retry-after'), '3');
   assert.equal((await commit()).status, 200);
+});
+
+test('outside test mode, no fault can be set, and the modules of faults are not loaded', async () => {
+  const production = await startRig({ test: false });
+  assert.throws(() => production.service.faults, /only with `test: true`/);
+  assert.equal((await ask(production.service, 'GET', '/_test/log')).status, 404);
+  assert.equal((await ask(production.service, 'POST', '/_test/faults', { body: {} })).status, 404);
+  assert.deepEqual(production.service.log, []);
+  await production.end();
+
+  const entry = fileURLToPath(new URL('../../demo/server/server.ts', import.meta.url));
+  const { metafile } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    external: ['./test-mode.ts'],
+  });
+  const loaded = Object.keys(metafile.inputs).map((path) => basename(path));
+  assert.ok(loaded.includes('storage-server.ts'));
+  const ofTests = ['faults.ts', 'network.ts', 'request-gate.ts', 'storage-gate.ts', 'test-routes.ts'];
+  assert.deepEqual(
+    loaded.filter((name) => ofTests.includes(name)),
+    [],
+  );
 });
