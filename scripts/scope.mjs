@@ -37,7 +37,7 @@ export const STAGES = [
     name: 'timing',
     files: [
       ...filesIn('e2e', 'hand-over-time journey-many-files time-left transfer-memory'),
-      ...filesIn('server', 'fuzz'),
+      ...filesIn('server', 'fuzz long-journal'),
     ],
     isAlone: true,
   },

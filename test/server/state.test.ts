@@ -194,21 +194,6 @@ test('a row with any line separator in its text is restored', async () => {
   await state.close();
 });
 
-test('a journal that is longer than a string can be is read', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'state-'));
-  const text = 'x'.repeat(2 ** 20);
-  const file = await openFile(join(folder, 'state.jsonl'), 'w');
-  for (let count = 0; count <= 512; count += 1) {
-    await file.write(`\n${JSON.stringify(['long', 'a', { count, text }])}`);
-  }
-  await file.close();
-  const state = await openState({ dataDir: folder, now: () => now, fsync: true });
-  const row = await state.table<Count>('long').get('a');
-  assert.equal(row?.count, 512);
-  await state.close();
-  await rm(folder, { recursive: true });
-});
-
 test('a change that could not be written is undone, and later changes are not', async () => {
   let state = await open();
   const rows = state.table<Count>('undone');
