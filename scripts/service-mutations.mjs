@@ -223,4 +223,22 @@ export const serviceMutations = [
     test: 'test/server/authorize.test.ts',
     title: 'the sign-in page is a form without scripts that cannot be framed',
   },
+  {
+    rule: 'R25',
+    says: 'A user who has a second step is signed in only after it, by whichever page',
+    file: 'demo/server/sign-in.ts',
+    before: 'if (user.methods.length > 0 && !hasSecondStep)',
+    after: "if (user.methods.length > 0 && !hasSecondStep && purpose.idp !== 'corp')",
+    test: 'test/server/sessions.test.ts',
+    title: 'another provider, too, requires the second step of a user who has one',
+  },
+  {
+    rule: 'R26',
+    says: 'Codes and tokens end with the login that they came from',
+    file: 'demo/server/accounts.ts',
+    before: '  if (login) await parts.tables.logins.take(login.deviceId);\n',
+    after: '  if (!login) return;\n',
+    test: 'test/server/sessions.test.ts',
+    title: 'a code from before the sign-out gives no token after it',
+  },
 ];
