@@ -47,20 +47,26 @@ export async function conform(options: Options): Promise<Report> {
   for (const check of CHECKS.filter(({ id }) => id.includes(options.only))) {
     const { id, title, expected, section } = check;
     const finding = await run(check, context);
-    results.push({ id, title, expected, docs: `docs/service.md#${section}`, ...finding });
+    results.push({ id, title, expected, docs: `docs/service.md#${section}`, ...shownBy(context, finding) });
   }
-  await context.cleanUp();
+  await context.cleanUp().catch(() => undefined);
   const countOf = (outcome: Finding['outcome']): number =>
     results.filter((result) => result.outcome === outcome).length;
-  const { html, profile } = context.settings;
   const counts = { passed: countOf('pass'), failed: countOf('fail'), skipped: countOf('skip') };
-  return { ...counts, results, html, profile };
+  const { settings, shown } = context;
+  return { ...counts, results, html: shown.text(settings.html), profile: shown.text(settings.profile) };
 }
 
+/** Returns a finding without secrets and control characters. */
+const shownBy = ({ shown }: Context, { outcome, received, setting }: Finding): Finding => ({
+  outcome,
+  received: shown.line(received),
+  ...(setting !== undefined && { setting: shown.line(setting) }),
+});
+
 async function run({ run }: Check, context: Context): Promise<Finding> {
-  try {
-    return await run(context);
-  } catch (error) {
-    return error instanceof Skip ? skip(error.message) : fail((error as Error).message);
-  }
+  const { signal, options } = context;
+  const explain = (error: Error): Finding => (error instanceof Skip ? skip : fail)(error.message);
+  const finding = await Promise.resolve(context).then(run).catch(explain);
+  return signal.aborted ? fail(`the run took longer than ${options.limitMs / 1000} s`) : finding;
 }

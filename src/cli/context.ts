@@ -4,10 +4,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SESSION_HEADER } from '../service/wire.ts';
 import { type Dialect, negotiate } from './dialect.ts';
-import { type Exchange, exchange, isFields } from './exchange.ts';
+import { type Exchange, exchange, isFields, type Outgoing } from './exchange.ts';
 import { describe, isOk, Skip } from './finding.ts';
 import type { Options } from './options.ts';
 import { FoundSettings } from './settings.ts';
+import { Shown } from './shown.ts';
+import { type Address, targetOf } from './target.ts';
 
 export type Operation = 'open' | 'presign' | 'commit' | 'cancel';
 export const OPERATIONS: readonly Operation[] = ['open', 'presign', 'commit', 'cancel'];
@@ -64,6 +66,9 @@ const ABSENT: readonly number[] = [404, 405, 501];
 export class Context {
   readonly options: Options;
   readonly settings: FoundSettings;
+  readonly shown: Shown;
+  /** Aborts when the time of the run is over. */
+  readonly signal: AbortSignal;
   /** All responses of the service with the status 429 or 503. */
   readonly slowDowns: Exchange[] = [];
   /** The response to the first presign request, sent as the uploader does by default. */
@@ -75,6 +80,8 @@ export class Context {
   constructor(options: Options) {
     this.options = options;
     this.settings = new FoundSettings(options);
+    this.shown = new Shown(options.token, options.secondToken);
+    this.signal = AbortSignal.timeout(options.limitMs);
   }
 
   /** Runs a step at its first call, and returns its result at each call. */
@@ -116,28 +123,24 @@ export class Context {
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-    const request = {
-      method: this.methodOf(operation),
-      url: this.urlOf(operation),
-      headers,
-      body: text,
-      token,
-    };
+    const request = { method: this.methodOf(operation), url: this.urlOf(operation), headers, body: text };
     for (let attempt = 0; ; attempt += 1) {
-      const response = await exchange(request);
+      const response = await this.#send(request);
       const isSlow = response.status === 429 || response.status === 503;
       if (!isSlow) return response;
       this.slowDowns.push(response);
       if (attempt === 3) return response;
-      await wait(Math.min(Number(response.headers['retry-after'] ?? 1) * 1000 || 1000, LONGEST_PAUSE_MS));
+      await this.#pause(response);
     }
   }
 
+  /** `target` is the address of the storage. */
   preflight(
     url: string,
     method: string,
     names: readonly string[],
     origin = this.options.origin,
+    target?: Address,
   ): Promise<Exchange> {
     if (origin === undefined) throw new Skip('pass --origin to check CORS');
     const asked = [...names].sort().join(',');
@@ -147,7 +150,7 @@ export class Context {
       ...(asked && { 'access-control-request-headers': asked }),
     };
     return this.once(`preflight ${method} ${url} ${origin}`, () =>
-      exchange({ method: 'OPTIONS', url, headers }),
+      this.#send({ method: 'OPTIONS', url, headers }, target),
     );
   }
 
@@ -253,14 +256,23 @@ export class Context {
     if (this.options.hash === 'blake3') throw new Skip('bytes are not sent for BLAKE3');
     if (entry?.url === undefined) throw new Skip('there is no upload_url');
     const { origin } = this.options;
-    const own = Object.entries(entry.headers).filter(([name]) => !/^(host|content-length)$/i.test(name));
-    const headers = { ...Object.fromEntries(own), ...(origin && { origin }), ...change.headers };
-    return exchange({
-      method: change.method ?? entry.method,
-      url: change.url ?? entry.url,
-      headers,
-      body: bytes,
-    });
+    const url = change.url ?? entry.url;
+    const { target, method, headers: own } = await targetOf(url, this.options, entry.fields);
+    const headers = { ...own, ...(origin && { origin }), ...change.headers };
+    return this.#send({ method: change.method ?? method, url, headers, body: bytes }, target);
+  }
+
+  /** Resolves after `ms`. Rejects when the time of the run is over. */
+  wait = (ms: number): Promise<void> => wait(ms, undefined, { signal: this.signal });
+
+  #pause({ headers }: Exchange): Promise<void> {
+    return this.wait(Math.min(Number(headers['retry-after'] ?? 1) * 1000 || 1000, LONGEST_PAUSE_MS));
+  }
+
+  async #send(request: Omit<Outgoing, 'signal' | 'target'>, target?: Address): Promise<Exchange> {
+    const response = await exchange({ ...request, target, signal: this.signal });
+    this.shown.learn(response);
+    return response;
   }
 
   async commit(
@@ -283,7 +295,7 @@ export class Context {
       last && isPending(last) && performance.now() < endMs;
       last = responses.at(-1)
     ) {
-      await wait(Math.min(Number(last.headers['retry-after'] ?? 1) * 1000 || 1000, LONGEST_PAUSE_MS));
+      await this.#pause(last);
       responses.push(await this.commit(upload));
     }
     return responses;

@@ -3,19 +3,19 @@
 
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import type { Address } from './target.ts';
 
 export interface Exchange {
   /** 0 without a response. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** `text` without the token, for the report. */
-  readonly said: string;
   /** Parsed JSON; `undefined` if the body is not JSON. */
   readonly json: unknown;
   /** Why there is no response. */
   readonly error: string;
-  /** Target of a redirect, without the token. */
+  /** Target of a redirect, which is not followed. */
   readonly location: string;
   readonly durationMs: number;
 }
@@ -25,18 +25,19 @@ export interface Outgoing {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string | undefined;
-  /** The token, which reports must not show, because they are often printed in public logs. */
-  readonly token?: string | undefined;
+  /** Address of the host, if it was checked: a second lookup could result in another one. */
+  readonly target?: Address | undefined;
+  readonly signal: AbortSignal;
 }
 
-const TIMEOUT_MS = 30_000;
-const MAX_BYTES = 32 * 2 ** 20;
+/** Limit for the whole response: a service could otherwise send a byte from time to time. */
+const TIMEOUT_MS = 60_000;
+const MAX_BYTES = 8 * 2 ** 20;
 
-export function exchange({ method, url, headers = {}, body, token }: Outgoing): Promise<Exchange> {
+export function exchange({ method, url, headers = {}, body, target, signal }: Outgoing): Promise<Exchange> {
   const startedMs = performance.now();
-  const hide = (text: string): string => (token ? text.replaceAll(token, '…') : text);
   const end = (part: Partial<Exchange>): Exchange => ({
-    ...{ status: 0, headers: {}, text: '', said: '', json: undefined, error: '', location: '' },
+    ...{ status: 0, headers: {}, text: '', json: undefined, error: '', location: '' },
     ...part,
     durationMs: performance.now() - startedMs,
   });
@@ -44,7 +45,13 @@ export function exchange({ method, url, headers = {}, body, token }: Outgoing): 
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
     const length = { 'content-length': String(body === undefined ? 0 : Buffer.byteLength(body)) };
     const hasBody = method === 'PUT' || method === 'POST';
-    const outgoing = send(url, { method, headers: { ...(hasBody && length), ...headers } }, (response) => {
+    const options = {
+      method,
+      headers: { ...(hasBody && length), ...headers },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      ...(target && { lookup: lookupOf(target) }),
+    };
+    const outgoing = send(url, options, (response) => {
       const parts: Buffer[] = [];
       let sizeBytes = 0;
       response.on('data', (part: Buffer) => {
@@ -56,15 +63,19 @@ export function exchange({ method, url, headers = {}, body, token }: Outgoing): 
       response.on('end', () => {
         const text = Buffer.concat(parts).toString('utf8');
         const { statusCode: status = 0, headers } = response;
-        const location = status >= 300 && status < 400 ? hide(headers.location ?? 'nowhere') : '';
-        resolve(end({ status, headers, text, said: hide(text), json: parse(text), location }));
+        const location = status >= 300 && status < 400 ? (headers.location ?? 'nowhere') : '';
+        resolve(end({ status, headers, text, json: parse(text), location }));
       });
     });
-    outgoing.setTimeout(TIMEOUT_MS, () => outgoing.destroy(new Error(`no response within ${TIMEOUT_MS} ms`)));
     outgoing.on('error', ({ message }) => resolve(end({ error: `no response: ${message}` })));
     outgoing.end(body);
   });
 }
+
+const lookupOf =
+  ({ address, family }: Address): LookupFunction =>
+  (_host, { all }, done) =>
+    all ? done(null, [{ address, family }]) : done(null, address, family);
 
 function parse(text: string): unknown {
   try {

@@ -25,10 +25,11 @@ export const isRefused = ({ status }: Exchange): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 /** Describes a response in one line. */
-export function describe({ status, said, error, location }: Exchange): string {
+export function describe({ status, text, json, error, location }: Exchange): string {
   if (status === 0) return error;
-  const start = said.replace(/\s+/g, ' ').slice(0, 120);
-  return [String(status), location && `to ${location}`, start].filter(Boolean).join(' ');
+  // JSON has several ways to write a text. Secrets are found in this one.
+  const body = json === undefined ? text : JSON.stringify(json);
+  return [String(status), location && `to ${location}`, body].filter(Boolean).join(' ');
 }
 
 export const refused = (exchange: Exchange): Finding => judge(isRefused(exchange), describe(exchange));

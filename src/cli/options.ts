@@ -1,27 +1,27 @@
 // The options of `secure-uploader conform`.
 
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { isSafeUrl } from '../service/http.ts';
 
 export const HELP = `Checks a running service against what <secure-uploader> needs, and prints the settings that make it work.
 
-  secure-uploader conform --base-url URL --parent-id ID [--token TOKEN] [options]
+  secure-uploader conform --base-url URL --parent-id ID [options]
 
-  --base-url URL        the service, as in the attribute base-url
-  --parent-id ID        a folder to which the user may upload. The checks create small files in it
-  --token TOKEN         the user's token; without it, the service must need none
-  --origin ORIGIN       origin of the page, such as https://www.example.com; without it, CORS is not checked
-  --second-token TOKEN  token of another user, for checks that users are separated
-  --session-path, --chunks-path, --commit-path, --cancel-path PATH    as the attributes; "none" if there is no such operation
-  --auth-header NAME, --auth-scheme NAME    as the attributes
-  --field NAME=VALUE    another field of the request that opens a session (profile.sessionFields); may be repeated
-  --upload-origins URL  as the attribute
-  --hash NAME           sha-256 (default) or blake3. For blake3, no bytes are sent
-  --wait SECONDS        longest time to wait for the expiry of an upload URL, or for a commit (default 20)
+  --base-url URL, --parent-id ID    as the attributes. The checks create small files in the folder
+  --token-file FILE     file with the user's token ("-" is the standard input), or set SECURE_UPLOADER_TOKEN
+  --second-token-file FILE    token of another user, to check that users are separated
+  --origin ORIGIN       origin of the page; without it, CORS is not checked
+  --session-path, --chunks-path, --commit-path, --cancel-path PATH    as the attributes; "none" if there is none
+  --auth-header NAME, --auth-scheme NAME, --upload-origins URL    as the attributes
+  --field NAME=VALUE    field of the request that opens a session (profile.sessionFields), repeatable
+  --hash NAME           sha-256 (default) or blake3, for which no bytes are sent
+  --wait SECONDS        longest wait for the expiry of a URL or for a commit (default 20)
   --only TEXT           only checks whose id contains this text
   --json                the report as JSON
   --help
 
-Exit status: 0 if all checks passed, with the printed settings; 1 if a check failed; 2 for wrong options.`;
+Exit status: 0 if all checks passed, 1 if not, 2 for wrong options.`;
 
 export interface Options {
   readonly baseUrl: string;
@@ -42,13 +42,16 @@ export interface Options {
   readonly uploadOrigins: readonly string[];
   readonly hash: 'sha-256' | 'blake3';
   readonly waitMs: number;
+  /** Longest time of the run. */
+  readonly limitMs: number;
   readonly only: string;
   readonly isJson: boolean;
 }
 
 const text = { type: 'string' } as const;
 const OPTIONS = {
-  ...{ 'base-url': text, 'parent-id': text, token: text, origin: text, 'second-token': text },
+  ...{ 'base-url': text, 'parent-id': text, origin: text },
+  ...{ 'token-file': text, 'second-token-file': text },
   ...{ 'session-path': text, 'chunks-path': text, 'commit-path': text, 'cancel-path': text },
   ...{ 'auth-header': text, 'auth-scheme': text, 'upload-origins': text, hash: text, wait: text, only: text },
   field: { type: 'string', multiple: true },
@@ -61,20 +64,24 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   if (values.help || args.length === 0) return undefined;
   if (positionals.join() !== 'conform') throw new Error('the only command is "conform"');
-  const { 'base-url': baseUrl = '', 'parent-id': parentId, hash = 'sha-256', wait = '20', origin } = values;
+  const { 'base-url': baseUrl = '', 'parent-id': parentId, hash = 'sha-256', origin } = values;
+  const { wait = '20' } = values;
   if (!/^https?:$/.test(protocolOf(baseUrl))) throw new Error('--base-url must be an absolute URL');
   if (!parentId) throw new Error('--parent-id is missing');
   if (origin !== undefined && protocolOf(origin) === '') throw new Error('--origin must be an origin');
   if (hash !== 'sha-256' && hash !== 'blake3') throw new Error('--hash must be sha-256 or blake3');
   if (!(Number(wait) >= 0)) throw new Error('--wait must be a number of seconds');
+  const token = readToken(values['token-file'], process.env.SECURE_UPLOADER_TOKEN);
+  const secondToken = readToken(values['second-token-file']);
+  if (token && !isSafeUrl(baseUrl, new URL(baseUrl))) throw new Error('--base-url must use https');
   const pathOf = (path: string | undefined, usual: string): string | undefined =>
     path === 'none' ? undefined : (path ?? usual);
   return {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     parentId,
-    token: values.token,
+    token,
     origin: origin && new URL(origin).origin,
-    secondToken: values['second-token'],
+    secondToken,
     sessionPath: values['session-path'] ?? '/files/uploadsession',
     chunksPath: values['chunks-path'] ?? '/files/uploadsession/chunks',
     commitPath: pathOf(values['commit-path'], '/files/uploadsession/commit'),
@@ -90,9 +97,16 @@ export function readOptions(args: readonly string[]): Options | undefined {
     uploadOrigins: (values['upload-origins'] ?? '').split(/[\s,]+/).filter(Boolean),
     hash,
     waitMs: Number(wait) * 1000,
+    limitMs: 600_000,
     only: values.only ?? '',
     isJson: values.json ?? false,
   };
+}
+
+/** Returns the token in a file (`-` is the standard input), or else `given`; `undefined` if there is none. */
+function readToken(file?: string, given?: string): string | undefined {
+  const text = file === undefined ? given : readFileSync(file === '-' ? 0 : file, 'utf8');
+  return text?.trim() || undefined;
 }
 
 function protocolOf(url: string): string {

@@ -59,8 +59,9 @@ describe('The command of the package', () => {
       const { token } = await rig.service.createToken('alice');
       const start = (...args: string[]): Promise<{ status: number; text: string }> =>
         new Promise((resolve) => {
-          const given = ['--base-url', rig.service.baseUrl, '--parent-id', 'folder-a', `--token=${token}`];
-          execFile(process.execPath, [command, 'conform', ...given, ...args], (error, text) =>
+          const given = ['--base-url', rig.service.baseUrl, '--parent-id', 'folder-a'];
+          const env = { ...process.env, SECURE_UPLOADER_TOKEN: token };
+          execFile(process.execPath, [command, 'conform', ...given, ...args], { env }, (error, text) =>
             resolve({ status: Number(error?.code ?? 0), text }),
           );
         });

@@ -149,14 +149,14 @@ export const UPLOAD_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'returns URLs without encryption',
-    check: 'presign-url-secure',
+    check: 'presign-url-origin',
     service: entries((entry, index) =>
       Object.assign(entry, { upload_url: `http://storage.example/${index}` }),
     ),
   },
   {
     fault: 'returns URLs with a password',
-    check: 'presign-url-user',
+    check: 'presign-url-origin',
     service: entries((entry) =>
       Object.assign(entry, { upload_url: entry.upload_url?.replace('://', '://user:secret@') }),
     ),

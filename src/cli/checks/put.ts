@@ -1,12 +1,12 @@
 // Sending chunks to the storage, and what the storage must refuse.
 
 import { randomBytes } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { lifetimeOf, lifetimeUntil } from '../../service/ticket-checks.ts';
 import { type Check, row, table } from '../check.ts';
 import type { Context, Entry, Piece } from '../context.ts';
 import { allowsMethod, deniedHeaders, type Exchange, isReadable } from '../exchange.ts';
 import { accepted, describe, type Finding, fail, isOk, judge, pass, refused, Skip } from '../finding.ts';
+import { targetOf } from '../target.ts';
 
 const SECTION = 'upload-a-chunk';
 const CORS = 'what-the-service-must-do-for-a-page';
@@ -33,7 +33,9 @@ async function preflight(c: Context): Promise<{ response: Exchange; names: strin
   const { entry, url } = await first(c);
   const names = Object.keys(entry.headers).map((name) => name.toLowerCase());
   const sent = names.filter((name) => name !== 'host' && name !== 'content-length');
-  return { response: await c.preflight(url, entry.method, sent), names: sent, method: entry.method };
+  const { target } = await targetOf(url, c.options);
+  const response = await c.preflight(url, entry.method, sent, undefined, target);
+  return { response, names: sent, method: entry.method };
 }
 
 /** Resolves with the response to the PUT of a correct chunk. */
@@ -198,8 +200,8 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
   row('read', 'does not return the bytes for the URL of an upload', SECTION, 'no 2xx for GET', async (c) => {
     const { url } = (await c.round()).upload.entries[0] ?? {};
     if (url === undefined) throw new Skip('there is no upload_url');
-    const entry = { url, method: 'GET', headers: {}, receipt: '', fields: {} };
-    const response = await c.put(entry, new Uint8Array());
+    const entry = { url, method: 'PUT', headers: {}, receipt: '', fields: {} };
+    const response = await c.put(entry, new Uint8Array(), { method: 'GET' });
     return judge(!isOk(response), describe(response));
   }),
   row(
@@ -243,7 +245,7 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     if (lifetimeMs === undefined) throw new Skip('the lifetime is unknown');
     if (lifetimeMs > c.options.waitMs)
       throw new Skip(`expires in ${Math.round(lifetimeMs / 1000)} s; pass --wait`);
-    await wait(lifetimeMs + 1000);
+    await c.wait(lifetimeMs + 1000);
     return refused(await c.put(entry, piece.bytes));
   }),
 ]);

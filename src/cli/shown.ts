@@ -1,0 +1,52 @@
+// Texts of the service in reports. Reports are often printed in public logs and on terminals, so they contain no secrets and no
+// control characters.
+
+import { createHash } from 'node:crypto';
+import type { Exchange } from './exchange.ts';
+
+const LONGEST = 160;
+/** Shorter values are not replaced: they would also occur by chance. */
+const SHORTEST_SECRET = 4;
+const SECRET_NAME = /session|token|passport|receipt|secret|sig/i;
+
+/** Collects the secrets of responses, and returns texts without them. */
+export class Shown {
+  readonly #secrets = new Set<string>();
+
+  constructor(...secrets: readonly (string | undefined)[]) {
+    for (const secret of secrets) this.#add(secret);
+  }
+
+  /** Remembers the secrets of a response: session, receipts, the signatures of URLs, and other values that are not words. */
+  learn({ json, headers }: Pick<Exchange, 'json' | 'headers'>): void {
+    JSON.stringify(json, (name, value: unknown) => {
+      if (typeof value !== 'string') return value;
+      if (URL.canParse(value)) this.#add(new URL(value).search);
+      else if (SECRET_NAME.test(name) || /^\S{20,}$/.test(value)) this.#add(value);
+    });
+    for (const [name, value] of Object.entries(headers)) if (SECRET_NAME.test(name)) this.#add(String(value));
+  }
+
+  /** Returns a text of at most 160 characters in one line. A fingerprint replaces each secret. */
+  line = (text: string): string => {
+    const line = this.text(text).replace(/\s+/g, ' ');
+    return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+  };
+
+  /** Like `line`, but keeps line breaks and length. */
+  text = (text: string): string => {
+    let shown = text;
+    // A longer secret may contain a shorter one.
+    for (const secret of [...this.#secrets].sort((one, other) => other.length - one.length))
+      shown = shown.replaceAll(secret, `<${createHash('sha256').update(secret).digest('hex').slice(0, 8)}>`);
+    return shown.replace(
+      /[^\P{Cc}\n\t]|[\p{Cf}\u2028\u2029]/gu,
+      (letter) => `\\u${(letter.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+    );
+  };
+
+  #add(secret: string | undefined): void {
+    if (secret === undefined || secret.length < SHORTEST_SECRET) return;
+    this.#secrets.add(secret).add(JSON.stringify(secret).slice(1, -1));
+  }
+}
