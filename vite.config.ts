@@ -41,7 +41,12 @@ const demo: UserConfig = {
   },
   // Dependencies need no bundling, since all are ES modules. Bundling them on discovery would reload the page during an upload.
   optimizeDeps: { noDiscovery: true, include: [] },
-  server: { host: '127.0.0.1', strictPort: false, fs: { allow: [path('.')] } },
+  server: {
+    host: '127.0.0.1',
+    strictPort: false,
+    // Not the root: it has the keys of the service in `.data`, and Vite answers every page on this machine.
+    fs: { allow: ['demo', 'src', 'node_modules'].map(path) },
+  },
 };
 
 /** Makes the paths in source maps of dist/cdn start at the root of this repository, or at `node_modules`. */

@@ -132,26 +132,38 @@ function mayUseApt() {
   return !/^ID=ubuntu$/m.test(release); // The packages of Ubuntu only install snaps.
 }
 
-function aptInstall(packages) {
+/** Installs Debian packages, as root. Returns false if that is not possible, or refused by `SKIP_INSTALL`. */
+export function aptInstall(packages) {
   if (!mayUseApt()) return false;
-  console.log(`setup: installing ${packages.join(', ')} (apt-get)`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const options = ['-o', 'DPkg::Lock::Timeout=120', '-q'];
   const install = [...options, '-y', '--no-install-recommends', 'install', ...packages];
+  const command = `apt-get ${install.join(' ')}`;
+  if (isSet('SKIP_INSTALL')) {
+    console.log(`setup: not run, because SKIP_INSTALL is set: ${command}`);
+    return false;
+  }
+  console.log(
+    `setup: the tests need ${packages.join(', ')}. Running (SKIP_INSTALL=1 prevents this): ${command}`,
+  );
   return (
     runThreeTimes('apt-get', [...options, 'update'], { env }) && runThreeTimes('apt-get', install, { env })
   );
 }
+
+const MISSING =
+  'No Chromium, Chrome or Edge was found, and none was installed. Install one, or set CHROME_PATH to its executable.';
 
 /** Installs Chromium if there is none. Returns instructions if the installation fails, otherwise undefined. */
 export function provideChromium(root) {
   if (findChromium()) return undefined;
   aptInstall(['chromium']);
   if (findChromium()) return undefined;
+  if (isSet('SKIP_INSTALL')) return MISSING;
   console.log('setup: fetching a Chromium (playwright install)');
   runThreeTimes(process.execPath, [join(root, 'node_modules/playwright/cli.js'), 'install', 'chromium']);
   if (findChromium()) return undefined;
-  return 'No Chromium, Chrome or Edge was found and none could be installed. Install one, or set CHROME_PATH to its executable.';
+  return MISSING;
 }
 
 /** Installs Firefox and WebKitGTK if they are missing. Returns instructions if the installation fails, otherwise undefined. */

@@ -1,6 +1,8 @@
 // What SECURITY.md says about dependencies, and about what is not defended.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -30,6 +32,59 @@ describe('The supply chain', () => {
       ])
       .map(([, one, other]) => one ?? other);
     assert.deepEqual([...new Set(taken)], []);
+  });
+
+  test('the job that may publish installs nothing, and publishes the archive of the job that tested it', () => {
+    const text = readFileSync(join(root, '.github/workflows/release.yml'), 'utf8');
+    assert.match(text, /^permissions: \{\}$/m);
+    const jobs = new Map(
+      text
+        .slice(text.indexOf('\njobs:\n'))
+        .split(/^ {2}(?=\w+:$)/m)
+        .map((job) => [job.slice(0, job.indexOf(':')), job]),
+    );
+    const writers = [...jobs].filter(([, job]) => /: write/.test(job)).map(([name]) => name);
+    assert.deepEqual(writers, ['publish']);
+    const [build = '', publish = ''] = [jobs.get('build'), jobs.get('publish')];
+    assert.ok(build.indexOf('npm test') < build.indexOf('npm pack'));
+    assert.match(build, /npm ci\n[\s\S]*npm audit signatures/);
+    const commands = [...publish.matchAll(/- (?:run|uses): (.+)/g)].map(([, command]) => command);
+    assert.deepEqual(commands, [
+      'actions/download-artifact@v4',
+      'actions/setup-node@v4',
+      'npm publish ./secure-uploader-*.tgz --provenance --access public --ignore-scripts',
+    ]);
+  });
+
+  test('no workflow leaves credentials in a checkout, or may write to the repository', () => {
+    const folder = join(root, '.github/workflows');
+    for (const name of readdirSync(folder)) {
+      const text = readFileSync(join(folder, name), 'utf8');
+      for (const [, step = ''] of text.matchAll(/uses: actions\/checkout@(\S+\n[\s\S]*?)(?=\n {6}- |$)/g))
+        assert.match(step, /persist-credentials: false/, name);
+      assert.doesNotMatch(text, /(?:contents|packages|actions|pull-requests): write|write-all/, name);
+    }
+  });
+
+  test('system packages are announced before they are installed, and SKIP_INSTALL refuses them', (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'secure-uploader-apt-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const log = join(folder, 'log');
+    writeFileSync(join(folder, 'apt-get'), `#!/bin/sh\necho "ran $*" | tee -a ${log}\n`, { mode: 0o755 });
+    const install = (more: Record<string, string>): string => {
+      const script = "import('./scripts/browser.mjs').then(({ aptInstall }) => aptInstall(['a-package']))";
+      const env = { ...process.env, PATH: `${folder}:${process.env.PATH}`, SKIP_INSTALL: '', ...more };
+      return spawnSync(process.execPath, ['-e', script], { cwd: root, env, encoding: 'utf8' }).stdout;
+    };
+    install({ SKIP_INSTALL: '1' });
+    assert.equal(existsSync(log), false);
+    const printed = install({});
+    // Only root can install packages, and only on Debian.
+    if (existsSync(log))
+      assert.match(
+        printed,
+        /^setup: the tests need a-package\. .*SKIP_INSTALL=1.*: apt-get .*install a-package\nran /,
+      );
   });
 
   test('the documentation lists what is not defended', () => {

@@ -135,6 +135,11 @@ describe('All documents', () => {
     assert.ok(named.includes('start') && named.includes('test'));
   });
 
+  test('let npx run only the installed package, because anybody could publish one with this name', () => {
+    const loose = documents.filter((file) => /npx (?!--no-install)[\w-]*secure-uploader/.test(read(file)));
+    assert.deepEqual(loose, []);
+  });
+
   test('link to existing files', () => {
     const broken = documents.flatMap((file) =>
       all(read(file), /\]\(([^)\s]+)\)/g)

@@ -61,6 +61,17 @@ describe('npm start', () => {
     assert.notEqual(Number(new URL(address).port), usualPort);
   });
 
+  test('serves the sources, but neither the keys of the service nor other files', async () => {
+    const statusOf = async (file: string): Promise<number> =>
+      (await fetch(new URL(`/@fs${root}${file}`, address))).status;
+    assert.equal(await statusOf('src/core/errors.ts'), 200);
+    // The folder `.data` is there too, if the service has run.
+    for (const file of ['package.json', '.ci/run', 'test/package/budget.json'])
+      assert.equal(await statusOf(file), 403, file);
+    const keys = await fetch(new URL(`/@fs${join(dataDir, 'keys.json')}`, address));
+    assert.equal(keys.status, 403);
+  });
+
   test('serves the page, which finds the service and its storage on separate origins', async () => {
     const page = await fetch(address);
     assert.match(await page.text(), /<script type="module"/);
