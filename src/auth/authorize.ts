@@ -239,7 +239,7 @@ export function createAuthorize(context: AuthorizeContext) {
     // For a wrong client id or redirect URI, the service shows an error page, which this page cannot see.
     if (of !== 'redirecting')
       warnOnceHere(
-        `No response to sign-in. Are client-id "${settings.clientId}" and redirect-uri ${redirectUri()} registered with the service?`,
+        `No response to sign-in. Are client-id "${settings.clientId}" and redirect-uri ${redirectUri()} registered?`,
       );
     return { type: 'deadline' };
   }

@@ -29,10 +29,7 @@ export const readNumber = (value: unknown): number =>
 export function readBearer(
   input: unknown,
   assumedLifetimeMs: number,
-  {
-    sameUserField = 'id',
-    ownerField = sameUserField,
-  }: Pick<AuthOptions, 'ownerField' | 'sameUserField'> = {},
+  { sameUserField = 'id', ownerField }: Pick<AuthOptions, 'ownerField' | 'sameUserField'> = {},
 ): Bearer | undefined {
   const body = typeof input === 'object' ? record(input) : { token: input };
   const value = body.token ?? body.access_token ?? body.accessToken;
@@ -45,7 +42,8 @@ export function readBearer(
     Number.isFinite(expiresInMs) && expiresInMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs)
   );
   const lifetimeMs = isAssumed ? assumedLifetimeMs : Math.min(expiresInMs, LONGEST_LIFETIME_MS);
-  const user = body[ownerField];
-  const isNamed = typeof user === 'string' || typeof user === 'number';
+  const user = body[ownerField || sameUserField];
+  // Larger numbers are not exact: two users could have the same one.
+  const isNamed = typeof user === 'string' || Number.isSafeInteger(user);
   return { value, lifetimeMs, isAssumed, ...(isNamed && { user: `${user}` }) };
 }

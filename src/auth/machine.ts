@@ -143,14 +143,14 @@ const needToken: Row<'need-token'> = (model, { isHosted }) => {
 };
 
 /**
- * Asks the user to sign in after silent sign-in failed. A missing session is not an error. But if the session must exist, the
- * browser keeps the cookies of frames separate, and silent sign-in is not tried again until the next sign-in.
+ * Asks the user to sign in after silent sign-in failed. A missing session is not an error. But if the user has just signed in, the
+ * browser keeps the cookies of frames separate, or the page blocks frames: they are not tried again until the next sign-in.
  */
 function silentFailed(model: AuthModel, error: Failure): Move {
   const hasNoSession = error.code === 'sign-in-required';
   if (model.isOffline && !hasNoSession) return silentOr(model, error);
-  if (!hasNoSession) return prompt(model, error);
-  return model.frames === 'expected' ? prompt(model, error, { frames: 'blind' }) : prompt(model);
+  if (model.frames === 'expected') return prompt(model, error, { frames: 'blind' });
+  return prompt(model, hasNoSession ? undefined : error);
 }
 
 /** Keeps a renewal in the background: the state stays `signed-in`. A failure is shown only if the old token is no longer usable. */

@@ -9,9 +9,12 @@ import type { AuthTimes } from './times.ts';
 /** Returns true if the user may have to sign in. */
 export const isInteractive = ({ auth }: Settings): boolean => auth !== 'none' && auth !== 'token';
 
-/** Returns the user to whom all tokens must belong; `undefined` if the page does not require that. */
+/**
+ * Returns the user to whom all tokens must belong; `undefined` if the page does not require that. While the page has not named an
+ * owner, no token of the service belongs to it.
+ */
 export const ownerToMatch = ({ owner, authOptions }: Settings): string | undefined =>
-  (authOptions.ownerField && owner) || undefined;
+  authOptions.ownerField ? owner : undefined;
 
 /** Returns true if only the page supplies tokens. */
 export const isHosted = ({ auth, getToken }: Settings): boolean =>

@@ -141,7 +141,7 @@ function warnOfKeys(
   isValid: (value: unknown) => boolean = () => true,
 ): void {
   for (const [key, value] of Object.entries(fields))
-    if (!(key in known && isValid(value))) warn(`${name}.${key} is unknown or invalid, and not used.`);
+    if (!(key in known && isValid(value))) warn(`${name}.${key} is unknown or invalid.`);
 }
 
 const profile: Read<Profile, Profile> = (value = {}, warn) => {
@@ -243,7 +243,7 @@ const SETTINGS = {
   uploadOrigins: setting('service', readOrigins),
   owner: setting('sign-in', (value: string | undefined, warn) => {
     if (value === '') warn('is empty, so all users count as one.');
-    return value ?? '';
+    return `${value ?? ''}`;
   }),
   accept: setting('upload', acceptList),
   multiple: setting('upload', unparsed<boolean>(false)),
@@ -306,7 +306,7 @@ export const attributeOf = (name: string): string =>
 
 function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn): Settings {
   const entries = rows.map(([name, { read, as = name }]) => {
-    const value = input[name];
+    const value = input[name] ?? undefined;
     const explain = (reason: string): string =>
       typeof value === 'object' ? reason : `${attributeOf(name)}="${value}" ${reason}`;
     return [as, read(value as never, (reason) => warn(explain(reason)))];

@@ -11,7 +11,7 @@ const MAX_NAMES = 50;
  * and format characters, except joiners between letters that are not ASCII, which some scripts need.
  */
 export const shownText = (text: string): string =>
-  text.replace(/(?![\u200c\u200d](?<=[^\0-\x7f].)[^\0-\x7f])[\p{Cc}\p{Cf}\u2028\u2029]/gu, '');
+  text.replace(/(?![\u200c\u200d](?<=[^\0-\x7f\p{Cf}].)[^\0-\x7f\p{Cf}])[\p{Cc}\p{Cf}\u2028\u2029]/gu, '');
 
 /**
  * Returns the next name to try: `report (2).pdf` after `report.pdf`, then `report (3).pdf`. In a path, only the last part changes.

@@ -347,7 +347,7 @@ export class Upload {
       sentBytes: putBytes,
       skippedBytes: Math.max(0, sizeBytes - putBytes),
       durationMs: performance.now() - (this.#startedMs ?? performance.now()),
-      ...(!session.header.includes(session.sessionId) && { sessionId: session.sessionId }),
+      ...(!session.header.endsWith(session.sessionId) && { sessionId: session.sessionId }),
       ...(fileHash !== undefined && { fileHash }),
       ...(body !== undefined && { commit: body }),
     };

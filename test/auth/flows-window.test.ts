@@ -8,7 +8,7 @@ import { answering, create, grantOf, stopFlows } from './scripted-flows.ts';
 
 afterEach(stopFlows);
 
-// Must be the first test of the file: only the first test loads `round-effects.ts`, and loading takes longer than `settled()`.
+// Must be the first test of the file: only the first test loads `authorize.ts`, and loading takes longer than `settled()`.
 describe('a window whose request is canceled while the code for requests is loaded', () => {
   it('is closed immediately', async () => {
     const { open } = window;

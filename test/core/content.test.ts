@@ -44,6 +44,7 @@ describe('a text of a user or of the service', () => {
   it('is shown without characters that change the direction, or that are invisible', () => {
     expect(shownText('invoice\u202efdp.exe')).to.equal('invoicefdp.exe');
     expect(shownText('\u200ea\u200fb\u202ac\u2066d\u2069\u061c')).to.equal('abcd');
+    expect(shownText('a\u202e\u200d\u202eb')).to.equal('ab');
     expect(shownText('a\u200bb\u200cc\u200dd\u00ade\ufeff\u{e0041}')).to.equal('abcde');
     expect(shownText('a\0b\x1bc\nd\re\u0085f\u2028g\u2029')).to.equal('abcdefg');
   });

@@ -25,18 +25,24 @@ describe('the settings', () => {
         .with.property('code', 'bad-config');
   });
 
+  it('treat `null` as unset', () => {
+    const names = ['profile', 'authOptions', 'issuer', 'uploadOrigins', 'owner'];
+    const nothing = Object.fromEntries(names.map((name) => [name, null])) as SettingsInput;
+    expect(read(nothing)).to.deep.equal(read({}));
+  });
+
   it('warn about settings that would be ignored', () => {
     const warningsOf = (input: object): string[] => read(input).warnings;
     expect(warningsOf({ owner: '' })).to.deep.equal(['owner="" is empty, so all users count as one.']);
     expect(warningsOf({ profile: { sendSize: true, sendSizes: true } })).to.deep.equal([
-      'profile.sendSize is unknown or invalid, and not used.',
+      'profile.sendSize is unknown or invalid.',
     ]);
     const times = { popupMs: 5, hostMs: '7', pollMS: 5, pollMs: '10s', silentMs: 0 };
     expect(warningsOf({ authOptions: { sameUserFeild: 'id', times } })).to.deep.equal([
-      'authOptions.sameUserFeild is unknown or invalid, and not used.',
-      'authOptions.times.pollMS is unknown or invalid, and not used.',
-      'authOptions.times.pollMs is unknown or invalid, and not used.',
-      'authOptions.times.silentMs is unknown or invalid, and not used.',
+      'authOptions.sameUserFeild is unknown or invalid.',
+      'authOptions.times.pollMS is unknown or invalid.',
+      'authOptions.times.pollMs is unknown or invalid.',
+      'authOptions.times.silentMs is unknown or invalid.',
     ]);
     for (const auth of ['popup', 'redirect', 'local', 'none'] as const) {
       const { settings, warnings } = read({ auth, getToken });
