@@ -13,6 +13,9 @@ import { listEntries } from './entries.mjs';
 import { filesUnder } from './files.mjs';
 import { createNotices, createSbom } from './third-party.mjs';
 
+// Otherwise Vite bundles Lit's development build when the environment says so.
+process.env.NODE_ENV = 'production';
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const bin = (name) => join(root, 'node_modules', name);

@@ -31,8 +31,8 @@ export const mutations = [
     rule: 'D3',
     says: "Only https, only origins of `upload-origins` if it is set (otherwise any https origin except the page's own), only `PUT` or `POST`, no headers of the uploader; browsers refuse theirs",
     file: 'src/service/ticket-checks.ts',
-    before: 'if (!isListed && (uploadOrigins.length > 0 || isOwnOrigin(value)))',
-    after: 'if (!isListed && isOwnOrigin(value))',
+    before: 'if (!isListed && (uploadOrigins.length > 0 || isOwnOrigin(url)))',
+    after: 'if (!isListed && isOwnOrigin(url))',
     test: 'test/service/tickets.test.ts',
     title: 'has one of the origins that the page allows',
   },
@@ -132,7 +132,7 @@ export const mutations = [
   },
   {
     rule: 'D17',
-    says: 'Names, and texts of the service in the form, are shown as text, without characters that change the text direction or are invisible',
+    says: 'Names, and texts of the service in the form, are shown as text, without control and format characters',
     file: 'src/core/names.ts',
     before: '  text.replace(/(?!',
     after: '  text.replace(/^(?!',
@@ -169,7 +169,7 @@ export const mutations = [
   },
   {
     rule: 'D22',
-    says: "With `authOptions.ownerField`, each token must name `owner`, also the first one. Without it, the user of the service's session counts, even if `owner` is another one",
+    says: "With `authOptions.ownerField`, each token of the service must name `owner`, also the first one. Without it, the user of the service's session counts, even if `owner` is another one",
     file: 'src/auth/token-keeper.ts',
     before: 'user === undefined ? isFromPage || owner === undefined : user === (userOfToken ?? user),',
     after: 'user === (userOfToken ?? user) || user === undefined || !isFromPage,',

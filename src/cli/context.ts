@@ -99,7 +99,10 @@ export class Context {
       operation
     ];
     if (path === undefined) throw new Skip(`there is no ${operation} operation`);
-    return /^https?:/.test(path) ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`;
+    const { href } = new URL(/^https?:/.test(path) ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`);
+    // Requests below the base URL have the token.
+    if (!href.startsWith(`${baseUrl}/`)) throw new Skip(`${path} is not below the base URL`);
+    return href;
   }
 
   methodOf = (operation: Operation): string => (operation === 'cancel' ? 'DELETE' : 'POST');

@@ -1,6 +1,6 @@
 // The results of checks, and functions that create them.
 
-import type { Exchange } from './exchange.ts';
+import { type Exchange, isReadable } from './exchange.ts';
 
 /** `setting` is the attribute or profile field that adapts the uploader to what was received. */
 export interface Finding {
@@ -34,3 +34,22 @@ export function describe({ status, text, json, error, location }: Exchange): str
 
 export const refused = (exchange: Exchange): Finding => judge(isRefused(exchange), describe(exchange));
 export const accepted = (exchange: Exchange): Finding => judge(isOk(exchange), describe(exchange));
+
+/** Expects that a page of this origin may read the response. */
+export const readable = (exchange: Exchange, origin: string): Finding =>
+  judge(
+    isReadable(exchange, origin),
+    `${exchange.error || exchange.status}, Access-Control-Allow-Origin: ${exchange.headers['access-control-allow-origin'] ?? 'missing'}`,
+  );
+
+/** Expects that the response to a preflight is a success that a page of this origin may read. */
+export const preflighted = (exchange: Exchange, origin: string): Finding =>
+  isOk(exchange) ? readable(exchange, origin) : fail(describe(exchange));
+
+/** Expects that no name was denied. */
+export const allAllowed = (denied: readonly string[]): Finding =>
+  denied.length > 0 ? fail(`does not allow ${denied.join(', ')}`) : pass('all allowed');
+
+/** Expects a response within 10 s, a third of the time that the uploader waits. */
+export const quick = ({ durationMs }: Exchange): Finding =>
+  judge(durationMs <= 10_000, `${Math.round(durationMs)} ms`);

@@ -66,9 +66,10 @@ export function readOptions(args: readonly string[]): Options | undefined {
   if (positionals.join() !== 'conform') throw new Error('the only command is "conform"');
   const { 'base-url': baseUrl = '', 'parent-id': parentId, hash = 'sha-256', origin } = values;
   const { wait = '20' } = values;
-  if (!/^https?:$/.test(protocolOf(baseUrl))) throw new Error('--base-url must be an absolute URL');
+  if (!/^https?:/.test(baseUrl) || !URL.canParse(baseUrl))
+    throw new Error('--base-url must be an absolute URL');
   if (!parentId) throw new Error('--parent-id is missing');
-  if (origin !== undefined && protocolOf(origin) === '') throw new Error('--origin must be an origin');
+  if (origin && !URL.canParse(origin)) throw new Error('--origin must be an origin');
   if (hash !== 'sha-256' && hash !== 'blake3') throw new Error('--hash must be sha-256 or blake3');
   if (!(Number(wait) >= 0)) throw new Error('--wait must be a number of seconds');
   const token = readToken(values['token-file'], process.env.SECURE_UPLOADER_TOKEN);
@@ -77,7 +78,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const pathOf = (path: string | undefined, usual: string): string | undefined =>
     path === 'none' ? undefined : (path ?? usual);
   return {
-    baseUrl: baseUrl.replace(/\/+$/, ''),
+    baseUrl: new URL(baseUrl).href.replace(/\/+$/, ''),
     parentId,
     token,
     origin: origin && new URL(origin).origin,
@@ -107,12 +108,4 @@ export function readOptions(args: readonly string[]): Options | undefined {
 function readToken(file?: string, given?: string): string | undefined {
   const text = file === undefined ? given : readFileSync(file === '-' ? 0 : file, 'utf8');
   return text?.trim() || undefined;
-}
-
-function protocolOf(url: string): string {
-  try {
-    return new URL(url).protocol;
-  } catch {
-    return '';
-  }
 }

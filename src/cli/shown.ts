@@ -1,7 +1,6 @@
 // Texts of the service in reports. Reports are often printed in public logs and on terminals, so they contain no secrets and no
 // control characters.
 
-import { createHash } from 'node:crypto';
 import type { Exchange } from './exchange.ts';
 
 const LONGEST = 160;
@@ -27,7 +26,7 @@ export class Shown {
     for (const [name, value] of Object.entries(headers)) if (SECRET_NAME.test(name)) this.#add(String(value));
   }
 
-  /** Returns a text of at most 160 characters in one line. A fingerprint replaces each secret. */
+  /** Returns a text of at most 160 characters in one line. A number replaces each secret. */
   line = (text: string): string => {
     const line = this.text(text).replace(/\s+/g, ' ');
     return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
@@ -35,10 +34,11 @@ export class Shown {
 
   /** Like `line`, but keeps line breaks and length. */
   text = (text: string): string => {
+    const secrets = [...this.#secrets];
     let shown = text;
     // A longer secret may contain a shorter one.
-    for (const secret of [...this.#secrets].sort((one, other) => other.length - one.length))
-      shown = shown.replaceAll(secret, `<${createHash('sha256').update(secret).digest('hex').slice(0, 8)}>`);
+    for (const secret of secrets.toSorted((one, other) => other.length - one.length))
+      shown = shown.replaceAll(secret, () => `<secret ${secrets.indexOf(secret)}>`);
     return shown.replace(
       /[^\P{Cc}\n\t]|[\p{Cf}\u2028\u2029]/gu,
       (letter) => `\\u${(letter.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,

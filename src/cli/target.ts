@@ -15,7 +15,7 @@ export interface Address {
 const typeOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
 const NETWORKS = {
-  'link-local': ['169.254.0.0/16', 'fe80::/10'],
+  'link-local': ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::/32'],
   loopback: ['0.0.0.0/8', '127.0.0.0/8', '::/127'],
   private: ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', '64:ff9b::/96', 'fc00::/7'],
 };
@@ -59,8 +59,8 @@ export async function targetOf(
     const { origin } = new URL(url);
     const target = await resolve(url);
     const kind = kindOf(target);
-    const isNear = kind !== 'link-local' && kind === kindOf(await resolve(baseUrl));
-    if (kind && !isNear && (kind === 'link-local' || !uploadOrigins.includes(origin)))
+    const isNear = async () => uploadOrigins.includes(origin) || kind === kindOf(await resolve(baseUrl));
+    if (kind === 'link-local' || (kind && !(await isNear())))
       throw new Error(`${origin} has the ${kind} address ${target.address}; see --upload-origins`);
     return { target, method, headers };
   } catch (error) {

@@ -8,7 +8,9 @@ let count = 0;
  * identical, because their content is not visible.
  */
 export const contentOf = (value: unknown): string =>
-  JSON.stringify(value, (_name, part: unknown) => {
+  JSON.stringify(value, function (this: Record<string, unknown>, name) {
+    // Not the second parameter, which `toJSON` of an instance has replaced.
+    const part = this[name];
     if (Object(part) !== part || isPlain(part as object)) return part;
     const id = ids.get(part as object) ?? ++count;
     ids.set(part as object, id);

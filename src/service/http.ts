@@ -242,7 +242,7 @@ function decodeFully(path: string): string | undefined {
  * Returns true if `url` has the origin of the page. Requests to this origin may contain the user's cookies. In a frame with
  * `srcdoc`, only `origin` is the origin of its requests; `location.origin` is `null`.
  */
-export const isOwnOrigin = (url: string): boolean => new URL(url).origin === globalThis.origin;
+export const isOwnOrigin = ({ origin }: URL): boolean => origin === globalThis.origin;
 
 /** Returns true for https. Returns true for http if both `url` and the base URL are on loopback. */
 export function isSafeUrl(baseUrl: string, url: URL): boolean {

@@ -49,9 +49,9 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
   return (upload, body, { signal, onProgress, onMultiplexed, isUnsure, stallMs = usualStallMs }) =>
     new Promise<void>((resolve, reject) => {
       signal.throwIfAborted();
-      if (!isSafeUrl(baseUrl, new URL(upload.url))) {
-        throw new UploaderError('bad-response', 'an upload URL is not https');
-      }
+      const url = new URL(upload.url);
+      if (!isSafeUrl(baseUrl, url)) throw new UploaderError('bad-response', 'an upload URL is not https');
+      const isOwn = isOwnOrigin(url);
       const xhr = new XMLHttpRequest();
       const attempt = begin(upload.url, body.size);
       let sentBytes = 0;
@@ -87,7 +87,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       xhr.upload.onload = () => hasSign(times(PATIENCE_FOR_ANSWER));
       xhr.onprogress = ({ loaded }) => {
         // Only the status is needed. A large body must not fill the page's memory.
-        if (loaded > MAX_ANSWER_BYTES) settle(errorOf(answerOf(xhr), upload, statuses));
+        if (loaded > MAX_ANSWER_BYTES) onLoad();
         else hasSign(stallMs);
       };
       const onAnswer = (answer: PutAnswer): void => {
@@ -96,19 +96,28 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
         const error = errorOf(answer, upload, statuses);
         if (!error) longestSilenceMs = Math.max(longestSilenceMs, silenceMs ?? 0);
         settle(error);
-        isShared ||= isMultiplexed(upload.url);
+        isShared ||= isMultiplexed(url);
         if (isShared) onMultiplexed?.();
       };
-      const findPolicyError = watchPolicy(new URL(upload.url), settled.signal);
-      const onError = (): void =>
-        void findPolicyError().then(async (byPolicy) =>
-          settle(isUnsure ? networkError() : await attempt.explain(sentBytes, settled.signal, byPolicy)),
-        );
+      const onLoad = (): void =>
+        onAnswer({
+          status: xhr.status,
+          url: xhr.responseURL,
+          text: xhr.responseText,
+          header: (name) => headerOf(xhr, name),
+        });
+      const findPolicyError = watchPolicy(url, settled.signal);
+      const onError = async (): Promise<void> => {
+        const byPolicy = await findPolicyError();
+        // CORS does not hide responses of the page's own origin.
+        if (isOwn) settle(byPolicy ?? networkError());
+        else settle(isUnsure ? networkError() : await attempt.explain(sentBytes, settled.signal, byPolicy));
+      };
       // `slice` removes the Blob's type, which the browser would send as a Content-Type that is not signed.
       const bytes = body.type === '' ? body : body.slice(0, body.size);
-      if (isOwnOrigin(upload.url)) fetchWithoutCookies(upload, bytes, settled.signal).then(onAnswer, onError);
+      if (isOwn) fetchWithoutCookies(upload, bytes, settled.signal).then(onAnswer, onError);
       else {
-        xhr.onload = () => onAnswer(answerOf(xhr));
+        xhr.onload = onLoad;
         xhr.onerror = onError;
         xhr.onabort = () => settle(networkError());
         xhr.open(upload.method, upload.url);
@@ -129,9 +138,9 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
 }
 
 /** True if the request used HTTP/2 or later. Known only if the storage sends `Timing-Allow-Origin`. */
-const isMultiplexed = (url: string): boolean =>
+const isMultiplexed = ({ href }: URL): boolean =>
   performance
-    .getEntriesByName(new URL(url).href, 'resource')
+    .getEntriesByName(href, 'resource')
     .some((entry) => /^h[23]/.test((entry as PerformanceResourceTiming).nextHopProtocol));
 
 /** A response of the storage. */
@@ -142,13 +151,6 @@ interface PutAnswer {
   readonly text: string;
   header(name: string): string | null;
 }
-
-const answerOf = (xhr: XMLHttpRequest): PutAnswer => ({
-  status: xhr.status,
-  url: xhr.responseURL,
-  text: xhr.responseText,
-  header: (name) => headerOf(xhr, name),
-});
 
 /** Sends the bytes to the page's own origin. */
 async function fetchWithoutCookies(

@@ -33,11 +33,8 @@ export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: Ticket
   if (url.username || url.password)
     throw new UploaderError('bad-response', 'An upload URL must not have a user name or password');
   const isListed = uploadOrigins.includes(url.origin);
-  if (!isListed && (uploadOrigins.length > 0 || isOwnOrigin(value)))
-    throw new UploaderError(
-      'bad-config',
-      `upload-origins does not name ${url.origin}, the origin of an upload URL`,
-    );
+  if (!isListed && (uploadOrigins.length > 0 || isOwnOrigin(url)))
+    throw new UploaderError('bad-config', `upload-origins does not name ${url.origin}`);
   url.hash = '';
   return url.href;
 }

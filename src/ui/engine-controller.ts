@@ -40,7 +40,7 @@ const EMPTY: Snapshot = Object.freeze<Snapshot>({
 export class EngineController implements ReactiveController {
   isMisconfigured = false;
   readonly #host: EngineHost;
-  readonly #tokens: { readonly source: GetToken | undefined };
+  readonly #tokens: { source: GetToken | undefined };
   readonly #watchers: readonly { onChange(change: Change): void }[];
   #uploader: Uploader | undefined;
   #isRendering = false;
@@ -50,7 +50,7 @@ export class EngineController implements ReactiveController {
 
   constructor(
     host: EngineHost,
-    tokens: { readonly source: GetToken | undefined },
+    tokens: { source: GetToken | undefined },
     watchers: readonly { onChange(change: Change): void }[],
   ) {
     this.#host = host;
@@ -127,6 +127,8 @@ export class EngineController implements ReactiveController {
 
   #read(): SettingsInput {
     const input = readSettings(this.#host);
+    // The newer of both counts: setting `token` removes `getToken`.
+    if (input.getToken) this.#tokens.source = undefined;
     return { ...input, getToken: input.getToken ?? this.#tokens.source };
   }
 

@@ -32,6 +32,9 @@ describe('contentOf', () => {
       authorizeUrl(): string {
         return `/${this.#tenant}`;
       }
+      toJSON(): object {
+        return {};
+      }
     }
     const [one, other] = [new Adapter('a'), new Adapter('b')];
     expect(contentOf({ adapter: one })).to.equal(contentOf({ adapter: one }));

@@ -8,6 +8,9 @@ import { writeRandom } from './support/files.ts';
 import { assertStored, pick, QUICK, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
+/** Short delays, and enough attempts for the connections that the last test breaks. */
+const QUICK_MANY = `data-engine-options='{"policy":{"attempts":9,"baseMs":10,"capMs":40}}'`;
+
 let world: World;
 before(async () => {
   world = await createWorld(({ origin }) => ({ fsync: false, publicUrls: { storage: origin } }));
@@ -49,5 +52,18 @@ test('a page that names its origin sends the bytes there, without cookies and re
     );
   }
   assert.deepEqual(world.pages.violations, []);
+  await page.close();
+});
+
+test('a connection there that breaks again and again is no reason to blame CORS', async () => {
+  const page = await world.openWithToken(
+    `chunk-size="1MiB" upload-origins="${world.pages.origin}" ${QUICK_MANY}`,
+  );
+  const path = join(world.folder, 'cut.bin');
+  const sha256 = writeRandom(path, 2 ** 20 + 1);
+  world.service.faults.add({ operation: 'put', cut: 'mid-body', times: 4 });
+  await pick(page, path);
+  const [completed] = await until(page, 'upload-completed');
+  await assertStored(world, completed?.detail.commit.file_id, sha256);
   await page.close();
 });

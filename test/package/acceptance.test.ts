@@ -48,19 +48,29 @@ describe('The supply chain', () => {
     const [build = '', publish = ''] = [jobs.get('build'), jobs.get('publish')];
     assert.ok(build.indexOf('npm test') < build.indexOf('npm pack'));
     assert.match(build, /npm ci\n[\s\S]*npm audit signatures/);
-    const commands = [...publish.matchAll(/- (?:run|uses): (.+)/g)].map(([, command]) => command);
+    const commands = [...publish.matchAll(/- (?:run|uses): ([^#\n]+?)(?:@.+)?$/gm)].map(
+      ([, command]) => command,
+    );
     assert.deepEqual(commands, [
-      'actions/download-artifact@v4',
-      'actions/setup-node@v4',
+      'actions/download-artifact',
+      'actions/setup-node',
       'npm publish ./secure-uploader-*.tgz --provenance --access public --ignore-scripts',
     ]);
+  });
+
+  test('workflows run actions of one commit, not of a tag that can be moved', () => {
+    const folder = join(root, '.github/workflows');
+    const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    const used = texts.flatMap((text) => text.match(/uses: (?!\.\/).+/g) ?? []);
+    assert.ok(used.length > 0);
+    for (const line of used) assert.match(line, /@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
   test('no workflow leaves credentials in a checkout, or may write to the repository', () => {
     const folder = join(root, '.github/workflows');
     for (const name of readdirSync(folder)) {
       const text = readFileSync(join(folder, name), 'utf8');
-      for (const [, step = ''] of text.matchAll(/uses: actions\/checkout@(\S+\n[\s\S]*?)(?=\n {6}- |$)/g))
+      for (const [, step = ''] of text.matchAll(/uses: actions\/checkout@(.+\n[\s\S]*?)(?=\n {6}- |$)/g))
         assert.match(step, /persist-credentials: false/, name);
       assert.doesNotMatch(text, /(?:contents|packages|actions|pull-requests): write|write-all/, name);
     }

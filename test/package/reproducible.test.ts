@@ -1,4 +1,4 @@
-// Two builds of the same sources in other folders, at other times, in another time zone and language have the same files.
+// Two builds of the same sources in other folders, at other times, in another time zone, language and mode have the same files.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -27,7 +27,12 @@ test('a build can be reproduced, file by file', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'secure-uploader-again-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const { folder: first, builtIn } = builtPackage();
-  const again = buildTo(folder, { TZ: 'Asia/Kathmandu', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' });
+  const again = buildTo(folder, {
+    TZ: 'Asia/Kathmandu',
+    LANG: 'tr_TR.UTF-8',
+    LC_ALL: 'tr_TR.UTF-8',
+    NODE_ENV: 'development',
+  });
   assert.notEqual(again, builtIn);
   assert.deepEqual([...hashesIn(folder)], [...hashesIn(first)]);
 });

@@ -56,7 +56,14 @@ test('a service on the internet cannot have requests sent to the networks of thi
   for (const host of [
     ...['127.0.0.1', '127.9.9.9', '0.0.0.0', '[::1]', '[::]', '[::ffff:127.0.0.1]', 'localhost'],
     ...['10.1.2.3', '172.16.0.1', '192.168.1.1', '100.64.0.1', '[fd00::1]', '[::ffff:10.0.0.1]'],
-    ...['169.254.169.254', '[fe80::1]', '[::ffff:169.254.169.254]', '0x7f.1', '2130706433'],
+    ...[
+      '169.254.169.254',
+      '[fe80::1]',
+      '[fd00:ec2::254]',
+      '[::ffff:169.254.169.254]',
+      '0x7f.1',
+      '2130706433',
+    ],
   ])
     assert.match(await reasonOf(`https://${host}/put`), /^nothing was sent: .*address/, host);
   assert.equal(await reasonOf('https://93.184.216.34:8443/put'), '93.184.216.34');
@@ -95,6 +102,20 @@ test('nothing is sent for a method or a header that the uploader refuses', async
   assert.deepEqual(called, []);
 });
 
+test('requests with the token are sent only below the base URL', async (t) => {
+  const called: string[] = [];
+  const origin = await startServer(t, ({ url = '' }, _body, response) => {
+    called.push(url);
+    response.end('{}');
+  });
+  for (const path of [`${origin}/other`, `${origin}/api.other`, '/../other', '%2e%2e/other'])
+    await runConform({ 'base-url': `${origin}/api`, 'parent-id': 'a', token: 'a', 'session-path': path });
+  assert.deepEqual(
+    called.filter((url) => !url.startsWith('/api/')),
+    [],
+  );
+});
+
 test('the report contains neither secrets nor characters that control a terminal', async (t) => {
   const secrets = [
     'session-secret',
@@ -126,6 +147,7 @@ test('the report contains neither secrets nor characters that control a terminal
     assert.doesNotMatch(printed, /^::error/m);
   }
   assert.match(reportText(report), /\\u001b/);
+  assert.match(JSON.stringify(report), /<secret \d+>/);
 });
 
 test('a service that sends a byte from time to time does not keep it busy', async (t) => {

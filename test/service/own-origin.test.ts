@@ -12,13 +12,15 @@ async function askInFrame(): Promise<unknown> {
   await loaded;
   const { Function: FrameFunction } = frame.contentWindow as Window & typeof globalThis;
   const source = isOwnOrigin.toString();
-  const answer = new FrameFunction('url', `return [location.origin, (${source})(url)]`)(location.href);
+  const answer = new FrameFunction('url', `return [location.origin, (${source})(new URL(url))]`)(
+    location.href,
+  );
   frame.remove();
   return answer;
 }
 
 it('is recognized in a page, and in a frame with `srcdoc`', async () => {
-  expect(isOwnOrigin(location.href)).to.equal(true);
-  expect(isOwnOrigin('https://other.example/')).to.equal(false);
+  expect(isOwnOrigin(new URL(location.href))).to.equal(true);
+  expect(isOwnOrigin(new URL('https://other.example/'))).to.equal(false);
   expect(await askInFrame()).to.deep.equal(['null', true]);
 });

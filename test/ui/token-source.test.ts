@@ -109,4 +109,17 @@ describe('a token that the page sets', () => {
     await until(() => element.snapshot.auth.state === 'prompt');
     expect(element.snapshot.files.map(({ phase }) => phase)).to.deep.equal(['paused']);
   });
+
+  it('is replaced by `getToken`, and does not come back when that is removed', async () => {
+    const element = await createElement({ getToken: undefined });
+    element.token = await tokenOf('alice');
+    await element.updateComplete;
+    element.getToken = () => new Promise(() => undefined);
+    await element.updateComplete;
+    element.getToken = undefined;
+    await element.updateComplete;
+    await element.addFiles(textFile('later.txt'));
+    await until(() => element.snapshot.auth.state === 'prompt');
+    expect(element.snapshot.files.map(({ phase }) => phase)).to.deep.equal(['paused']);
+  });
 });

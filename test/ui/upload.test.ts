@@ -274,7 +274,7 @@ describe('uploading with the element', () => {
       await element.addFiles(textFile(name));
       expect((await failed).detail).to.include({ code: 'bad-config', retryable: false });
       expect(warnings).to.deep.equal([
-        `secure-uploader: upload-origins does not name ${new URL(storageUrl).origin}, the origin of an upload URL`,
+        `secure-uploader: upload-origins does not name ${new URL(storageUrl).origin}`,
       ]);
       const operations = (await logOf({ fileName: name })).map(({ operation }) => operation);
       expect(operations).to.deep.equal(['session', 'chunks']);

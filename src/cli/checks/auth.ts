@@ -29,7 +29,7 @@ function rejects(c: Context, response: Exchange): Finding {
 }
 
 async function asOther(c: Context, operation: 'presign' | 'commit' | 'cancel'): Promise<Exchange> {
-  if (c.options.secondToken === undefined) throw new Skip('pass --second-token');
+  if (c.options.secondToken === undefined) throw new Skip('pass --second-token-file');
   return ask(c, operation, c.options.secondToken);
 }
 
@@ -90,7 +90,7 @@ export const AUTH_CHECKS: readonly Check[] = table('auth', [
     'an upload_url for a chunk that another user has stored',
     async (c) => {
       const { secondToken: token } = c.options;
-      if (token === undefined) throw new Skip('pass --second-token');
+      if (token === undefined) throw new Skip('pass --second-token-file');
       const { pieces } = await c.storedUpload();
       const dialect = await c.dialect();
       const opened = await c.call('open', { body: c.sessionBody({ file_size: 500 }), token });

@@ -1,9 +1,20 @@
 // What a page of another origin may send and read.
 
+import { isLoopback } from '../../core/loopback.ts';
 import { type Check, row, table } from '../check.ts';
 import { type Context, OPERATIONS, type Operation } from '../context.ts';
-import { allowsMethod, deniedHeaders, type Exchange, isExposed, isReadable } from '../exchange.ts';
-import { describe, type Finding, fail, isOk, judge, pass, Skip } from '../finding.ts';
+import { allowsMethod, deniedHeaders, type Exchange, isExposed } from '../exchange.ts';
+import {
+  allAllowed,
+  describe,
+  type Finding,
+  fail,
+  judge,
+  pass,
+  preflighted,
+  readable,
+  Skip,
+} from '../finding.ts';
 
 const SECTION = 'what-the-service-must-do-for-a-page';
 const FOREIGN = 'https://conform.invalid';
@@ -21,11 +32,7 @@ async function preflightOf(c: Context, operation: Operation): Promise<Exchange> 
   return c.preflight(c.urlOf(operation), c.methodOf(operation), c.headerNames(operation));
 }
 
-const allowed = ({ headers }: Exchange): string =>
-  `Access-Control-Allow-Origin: ${headers['access-control-allow-origin'] ?? 'missing'}`;
-
-const readable = (c: Context, response: Exchange): Finding =>
-  judge(isReadable(response, originOf(c)), `${response.status}, ${allowed(response)}`);
+const readableTo = (c: Context, response: Exchange): Finding => readable(response, originOf(c));
 
 /** Resolves with a successful response to the operation. */
 async function successOf(c: Context, operation: Operation): Promise<Exchange> {
@@ -50,11 +57,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
       SECTION,
       'a 2xx that allows the origin of the page',
       async (c: Context) => {
-        const response = await preflightOf(c, operation);
-        return judge(
-          isOk(response) && isReadable(response, originOf(c)),
-          `${response.error || response.status}, ${allowed(response)}`,
-        );
+        return preflighted(await preflightOf(c, operation), originOf(c));
       },
     ),
     row(
@@ -67,10 +70,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
         const method = c.methodOf(operation);
         const denied = deniedHeaders(response, c.headerNames(operation));
         if (!allowsMethod(response, method)) denied.unshift(method);
-        return judge(
-          denied.length === 0,
-          denied.length ? `does not allow ${denied.join(', ')}` : 'all allowed',
-        );
+        return allAllowed(denied);
       },
     ),
     row(
@@ -78,7 +78,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
       `${operation}: lets the page read the response`,
       SECTION,
       'Access-Control-Allow-Origin with the origin of the page, or *',
-      async (c: Context) => readable(c, await successOf(c, operation)),
+      async (c: Context) => readableTo(c, await successOf(c, operation)),
     ),
   ]),
   row(
@@ -86,7 +86,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     'lets the page read a 400',
     SECTION,
     'Access-Control-Allow-Origin on errors too',
-    async (c) => readable(c, await c.call('open', { body: '{' })),
+    async (c) => readableTo(c, await c.call('open', { body: '{' })),
   ),
   row(
     'error-401',
@@ -95,7 +95,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     'Access-Control-Allow-Origin on errors too',
     async (c) => {
       if (c.options.token === undefined) throw new Skip('the service needs no token');
-      return readable(c, await c.call('open', { body: c.sessionBody(), token: 'conform-wrong-token' }));
+      return readableTo(c, await c.call('open', { body: c.sessionBody(), token: 'conform-wrong-token' }));
     },
   ),
   row(
@@ -103,7 +103,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     'lets the page read the error of an unknown session',
     SECTION,
     'Access-Control-Allow-Origin on errors too',
-    async (c) => readable(c, await c.presign('conform-unknown-session', [c.piece(100)])),
+    async (c) => readableTo(c, await c.presign('conform-unknown-session', [c.piece(100)])),
   ),
   row(
     'error-commit',
@@ -112,7 +112,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     'Access-Control-Allow-Origin on errors too',
     async (c) => {
       await c.committed();
-      return readable(c, await c.call('commit', { session: 'conform-unknown-session', body: {} }));
+      return readableTo(c, await c.call('commit', { session: 'conform-unknown-session', body: {} }));
     },
   ),
   row('one-origin', 'allows one origin', SECTION, 'one origin, not a list', async (c) => {
@@ -193,8 +193,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
   ),
   row('transport', 'uses https, or is on this machine', 'what-the-uploader-checks', 'https', async (c) => {
     const { protocol, hostname } = new URL(c.options.baseUrl);
-    const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-    return judge(protocol === 'https:' || isLocal, c.options.baseUrl);
+    return judge(protocol === 'https:' || isLoopback(hostname), c.options.baseUrl);
   }),
   row(
     'slow-down',

@@ -4,8 +4,21 @@ import { randomBytes } from 'node:crypto';
 import { lifetimeOf, lifetimeUntil } from '../../service/ticket-checks.ts';
 import { type Check, row, table } from '../check.ts';
 import type { Context, Entry, Piece } from '../context.ts';
-import { allowsMethod, deniedHeaders, type Exchange, isReadable } from '../exchange.ts';
-import { accepted, describe, type Finding, fail, isOk, judge, pass, refused, Skip } from '../finding.ts';
+import { allowsMethod, deniedHeaders, type Exchange } from '../exchange.ts';
+import {
+  accepted,
+  allAllowed,
+  describe,
+  type Finding,
+  fail,
+  isOk,
+  judge,
+  pass,
+  preflighted,
+  readable,
+  refused,
+  Skip,
+} from '../finding.ts';
 import { targetOf } from '../target.ts';
 
 const SECTION = 'upload-a-chunk';
@@ -74,9 +87,7 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     'a 2xx that allows the origin of the page',
     async (c) => {
       const { response } = await preflight(c);
-      const value = response.headers['access-control-allow-origin'] ?? 'missing';
-      const isRight = isOk(response) && isReadable(response, c.options.origin ?? '');
-      return judge(isRight, `${response.error || response.status}, Access-Control-Allow-Origin: ${value}`);
+      return preflighted(response, c.options.origin ?? '');
     },
   ),
   row(
@@ -96,11 +107,7 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     'each header that the entry lists under headers',
     async (c) => {
       const { response, names } = await preflight(c);
-      const denied = deniedHeaders(response, names);
-      return judge(
-        denied.length === 0,
-        denied.length ? `does not allow ${denied.join(', ')}` : 'all allowed',
-      );
+      return allAllowed(deniedHeaders(response, names));
     },
   ),
   row('status', 'stores a chunk', SECTION, 'a 2xx, without token and cookies', async (c) => {
@@ -124,9 +131,7 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     'Access-Control-Allow-Origin with the origin of the page, or *',
     async (c) => {
       if (c.options.origin === undefined) throw new Skip('pass --origin to check CORS');
-      const response = await sent(c);
-      const value = response.headers['access-control-allow-origin'] ?? 'missing';
-      return judge(isReadable(response, c.options.origin), `Access-Control-Allow-Origin: ${value}`);
+      return readable(await sent(c), c.options.origin);
     },
   ),
   row('last', 'stores the last chunk, which is smaller', SECTION, 'a 2xx', async (c) => {

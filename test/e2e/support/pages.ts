@@ -105,7 +105,10 @@ function pass(request: IncomingMessage, response: ServerResponse, port: number):
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(response);
   };
-  request.pipe(send({ port, host: '127.0.0.1', method, path: url, headers }, onAnswer));
+  const forwarded = send({ port, host: '127.0.0.1', method, path: url, headers }, onAnswer);
+  // A connection that breaks behind the proxy breaks for the page, too.
+  forwarded.on('error', () => response.destroy());
+  request.pipe(forwarded);
 }
 
 export async function startPages(host = '127.0.0.1'): Promise<Pages> {
