@@ -97,10 +97,10 @@ export const mutations = [
   {
     rule: 'D13',
     says: 'Renewal stops after three times without a successful call; 403 never causes a renewal',
-    file: 'src/auth/token-keeper.ts',
-    before: 'if (fruitless.length >= brakeCount || ',
-    after: 'if (brakeCount === 0 || ',
-    test: 'test/auth/bearer.test.ts',
+    file: 'src/auth/machine.ts',
+    before: 'fruitless >= times.brakeCount && !isProven;',
+    after: 'times.brakeCount === 0;',
+    test: 'test/auth/renewal.test.ts',
     title: 'stop after three renewals without a successful call',
   },
   {

@@ -33,7 +33,6 @@ export interface AuthorizeContext extends Pick<CallContext, 'settings' | 'post'>
    * Returns the redirect URI. Reads the URI only once, so that all authorization requests use the same value. Throws `bad-config`.
    */
   readonly redirectUri: () => string;
-  readonly pauseMs: (retryAfterMs?: number) => number;
   readonly read: (input: unknown) => Bearer | undefined;
   readonly arrived: (type: 'token', bearer: Bearer) => FlowEvent;
 }
@@ -41,6 +40,13 @@ export interface AuthorizeContext extends Pick<CallContext, 'settings' | 'post'>
 /** Types of the messages between this page and the callback page. `callback.ts` has copies. */
 const ANSWER = 'secure-uploader:answer';
 const ACK = 'secure-uploader:ack';
+
+/** Interval at which the window is checked. */
+const CLOSED_POLL_MS = 200;
+/** Longest wait for the lock that all tabs share. */
+const LOCK_MS = 15_000;
+/** Lifetime of an authorization request that redirect mode has stored. */
+const TRANSACTION_MS = 600_000;
 
 /** Resolves with the first valid response to the authorization request with this `state`. */
 function listen(state: string, source: () => Window | null, signal: AbortSignal): Promise<string> {
@@ -78,13 +84,13 @@ export async function runPopup(
   popup: Window,
   settings: Settings,
   request: Transaction,
-  { closedPollMs, closedGraceMs }: Pick<AuthTimes, 'closedPollMs' | 'closedGraceMs'>,
+  { closedGraceMs }: Pick<AuthTimes, 'closedGraceMs'>,
   onClosed: () => void,
   signal: AbortSignal,
 ): Promise<Grant> {
   const watching = new AbortController();
   const watch = async (): Promise<void> => {
-    while (!popup.closed) await sleep(closedPollMs, watching.signal);
+    while (!popup.closed) await sleep(CLOSED_POLL_MS, watching.signal);
     await sleep(closedGraceMs, watching.signal);
     onClosed();
   };
@@ -146,10 +152,10 @@ const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise
 export async function redeem(
   { code, verifier }: Grant,
   call: CallContext,
-  { read, arrived, pauseMs }: Pick<AuthorizeContext, 'read' | 'arrived' | 'pauseMs'>,
+  { read, arrived }: Pick<AuthorizeContext, 'read' | 'arrived'>,
 ): Promise<FlowEvent> {
   const failed = (error: Failure): FlowEvent => ({ type: 'failed', error });
-  const burnt = (error: Failure): FlowEvent => ({ type: 'burnt', error, waitMs: pauseMs() });
+  const burnt = (error: Failure): FlowEvent => ({ type: 'burnt', error });
   let answer: PostAnswer;
   try {
     answer = await callService('token', { code, code_verifier: verifier }, call);
@@ -160,7 +166,7 @@ export async function redeem(
     call.signal.throwIfAborted();
   }
   const { status, body, retryAfterMs } = answer;
-  if (isPause(answer)) return { type: 'rate-limited', waitMs: pauseMs(retryAfterMs) };
+  if (isPause(answer)) return { type: 'rate-limited', waitMs: retryAfterMs };
   if (status >= 500 || status === 408) return burnt({ code: 'service-failed', status });
   if (status < 200 || status > 299) {
     const isRefused = [400, 401].includes(status) || record(body).error === 'invalid_grant';
@@ -178,7 +184,7 @@ export type Authorize = ReturnType<typeof createAuthorize>;
 
 /** Creates the effects of one session that make authorization requests. */
 export function createAuthorize(context: AuthorizeContext) {
-  const { settings, post, times, owner, next, redirectUri, pauseMs } = context;
+  const { settings, post, times, owner, next, redirectUri } = context;
   /** Grant whose code may be sent once more. */
   let resendable: Grant | undefined;
   let lock: AbortController | undefined;
@@ -187,7 +193,7 @@ export function createAuthorize(context: AuthorizeContext) {
   /** Waits for the lock, which only one tab at a time can hold. `unlock` releases the lock. */
   async function turn(signal: AbortSignal): Promise<void> {
     lock ??= new AbortController();
-    locked ??= takeLock(`secure-uploader:auth:${owner}`, times.lockMs, lock.signal);
+    locked ??= takeLock(`secure-uploader:auth:${owner}`, LOCK_MS, lock.signal);
     await locked;
     signal.throwIfAborted();
   }
@@ -235,7 +241,7 @@ export function createAuthorize(context: AuthorizeContext) {
     // The deadline starts after the wait for other tabs.
     if (of === 'silent' || of === 'exchange') await turn(signal);
     await sleep(times[DEADLINES[of] ?? 'requestMs'], signal);
-    if (of === 'exchange') return { type: 'burnt', error: { code: 'timeout' }, waitMs: pauseMs() };
+    if (of === 'exchange') return { type: 'burnt', error: { code: 'timeout' } };
     // For a wrong client id or redirect URI, the service shows an error page, which this page cannot see.
     if (of !== 'redirecting')
       warnOnceHere(
@@ -266,7 +272,7 @@ export function createAuthorize(context: AuthorizeContext) {
     /** Returns the code of a stored response. Throws `state-mismatch` if it does not belong to the request, or came too late. */
     readReturn({ state, stored }: Returned): Grant {
       const { verifier, origin, createdAtMs, params } = stored;
-      const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < times.transactionMs;
+      const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < TRANSACTION_MS;
       if (typeof verifier !== 'string' || !isYoung || !isAnswer(params, state))
         throw new UploaderError(
           'state-mismatch',

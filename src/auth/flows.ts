@@ -13,7 +13,7 @@ import type { AuthEvent, Effect, Failure, FlowEvent, Reason, Send } from './mach
 import type { Transaction } from './pkce.ts';
 import { type Post, toFailure } from './post.ts';
 import { readRedirectUri, takeReturn } from './redirect.ts';
-import { type AuthTimes, coolMs, DEADLINES } from './times.ts';
+import { type AuthTimes, DEADLINES } from './times.ts';
 
 export interface FlowContext {
   readonly settings: Settings;
@@ -25,8 +25,6 @@ export interface FlowContext {
   readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
   /** Returns false if the token belongs to another user. `isFromPage`: the page has supplied it. */
   readonly fits: (bearer: Bearer, isFromPage: boolean) => boolean;
-  /** Returns the number of failures in a row. */
-  readonly coolings: () => number;
 }
 
 /** States with an authorization request: `authorize.ts` runs their deadlines. */
@@ -45,7 +43,7 @@ function openWindow(): Window | null {
 export type Flows = ReturnType<typeof createFlows>;
 
 export function createFlows(context: FlowContext) {
-  const { settings, times, askPage, fits, coolings } = context;
+  const { settings, times, askPage, fits } = context;
   let uri: string | undefined;
   const redirectUri = (): string => {
     uri ??= readRedirectUri(settings);
@@ -59,8 +57,7 @@ export function createFlows(context: FlowContext) {
   async function load(): Promise<Authorize> {
     const late = import('./authorize.ts');
     const { createAuthorize } = await abortable(late, AbortSignal.timeout(times.requestMs));
-    const pauseMs = (retryAfterMs?: number): number => coolMs(retryAfterMs, coolings(), times);
-    authorize ??= createAuthorize({ ...context, next, redirectUri, pauseMs, read, arrived });
+    authorize ??= createAuthorize({ ...context, next, redirectUri, read, arrived });
     return authorize;
   }
 

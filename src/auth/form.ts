@@ -17,7 +17,7 @@ import type {
 import { askPasskey } from './passkey.ts';
 import type { Transaction } from './pkce.ts';
 import { type CallContext, callService, isPause, type PostAnswer, record, toFailure } from './post.ts';
-import { coolMs, timesOf } from './times.ts';
+import { timesOf } from './times.ts';
 import { readAnswer, type Step } from './vocabulary.ts';
 
 export interface FormHost extends Pick<CallContext, 'settings' | 'post'> {
@@ -50,7 +50,7 @@ const STEPS: readonly string[] = ['login', 'start', 'answer', 'poll'];
 
 export function createLoginForm({ settings, post, begin, model, signal, dispatch }: FormHost): LoginForm {
   const { authOptions } = settings;
-  const times = timesOf(settings);
+  const { pollMs } = timesOf(settings);
   /** User input that has not been sent yet. */
   let entered: Readonly<Record<string, unknown>> = {};
   let token: string | undefined;
@@ -82,8 +82,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
     const answer = await call(step, signal);
     signal.throwIfAborted();
     const { status, body, retryAfterMs } = answer;
-    if (isPause(answer))
-      return { type: 'rate-limited', waitMs: coolMs(retryAfterMs, model().coolings, times) };
+    if (isPause(answer)) return { type: 'rate-limited', waitMs: retryAfterMs };
     const how = { nowMs: Date.now(), canUsePasskey: typeof globalThis.PublicKeyCredential === 'function' };
     const { token: newest = token, code, ...event } = readAnswer(step, status, body, how);
     token = newest;
@@ -96,7 +95,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
   /** Resolves when the next poll is due and the page is visible. */
   async function waitToPoll(isSlower: boolean, signal: AbortSignal): Promise<void> {
     if (isSlower) slowerMs += 5000;
-    await sleep((challenge()?.pollMs ?? times.pollMs) + slowerMs, signal);
+    await sleep((challenge()?.pollMs ?? pollMs) + slowerMs, signal);
     while (document.hidden) {
       const changed = new Promise((resolve) =>
         document.addEventListener('visibilitychange', resolve, { once: true, signal }),

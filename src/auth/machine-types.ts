@@ -1,5 +1,6 @@
 // Types of the sign-in table: model, events and effects. Events and effects may carry secrets; the model never does.
 
+import type { AuthTimes } from '../core/auth-times.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
 import type { Bearer } from './bearer.ts';
@@ -60,11 +61,16 @@ export interface AuthModel {
   /** Number that increases when a state is entered. Events from effects contain this number, so that late events can be dropped. */
   readonly generation: number;
   /** The step of a renewal that runs in the background while `state` is `signed-in`. */
-  readonly renewing?: 'asking-host' | 'silent' | 'exchange' | undefined;
-  /** True if the token can be used for another call. Updated before each event. */
+  readonly renewing?: 'asking-host' | 'silent' | 'exchange' | 'cooling' | undefined;
+  /** True if the token can be used for another call. Updated before each event, like the next four fields. */
   readonly isAlive: boolean;
-  /** True if the browser is offline. Updated before each event. */
+  /** True if a call has succeeded since the last token arrived. */
+  readonly isProven: boolean;
   readonly isOffline: boolean;
+  /** The current time, by `performance.now()`. */
+  readonly nowMs: number;
+  /** Random factor of the next delay, so that clients do not all retry at once. */
+  readonly jitter: number;
   /** Source of the current token and of the next token: the page (`host`) or the service. */
   readonly source: 'host' | 'service';
   readonly reason: Reason;
@@ -81,14 +87,15 @@ export interface AuthModel {
    * sign-in. `before`: earlier in this browser; only silent sign-in is prevented.
    */
   readonly signedOut: 'no' | 'now' | 'before';
-  /** Number of failures in a row. */
-  readonly coolings: number;
-  /** Sum of the delays after the failures that `coolings` counts, in milliseconds. */
-  readonly cooledMs: number;
+  /** Sum of the delays after failures in a row, in milliseconds, without their jitter. */
+  readonly waitedMs: number;
+  /** Number of renewals since the last successful call. */
+  readonly fruitless: number;
+  /** Time from which the token may be renewed, by `performance.now()`. */
+  readonly renewableAtMs: number;
+  /** State to return to after a delay. `exchange`: the same authorization code may be sent once more. */
   readonly cooledFrom?: AuthState;
-  /** True if the same authorization code may be sent once more after the delay. */
-  readonly canResend?: boolean;
-  readonly limits: { readonly coolCapMs: number; readonly resendMs: number };
+  readonly times: AuthTimes;
   readonly error?: Failure | undefined;
   readonly challenge?: Challenge | undefined;
 }
@@ -101,9 +108,10 @@ export type FlowEvent = Readonly<
   | { type: 'failed'; error: Failure }
   /** The new token belongs to a different user. */
   | { type: 'other-user' }
-  /** The service may have used the code. `waitMs` is the delay before another code is requested. */
-  | { type: 'burnt'; error: Failure; waitMs: number }
-  | { type: 'rate-limited'; waitMs: number }
+  /** The service may have used the code. */
+  | { type: 'burnt'; error: Failure }
+  /** `waitMs`: the delay that the service requests. */
+  | { type: 'rate-limited'; waitMs: number | undefined }
   /** The service has created a session, and the response has no code. (With a code, the event is `code`.) */
   | { type: 'established' }
   /** The service requires a challenge. `method` is present if there is only one method, or if the service chose a method. */
@@ -130,8 +138,8 @@ export type AuthEvent =
       | { type: 'allowed' }
       /** `onStep` or an effect threw. */
       | { type: 'fault' }
-      /** The token should be renewed. `isSpent`: after too many renewals without a successful call, the user has to sign in. */
-      | { type: 'renew-due'; reason: 'expired' | 'rejected'; isSpent: boolean }
+      /** The token should be renewed. */
+      | { type: 'renew-due'; reason: 'expired' | 'rejected' }
       /** The page was loaded with the response to a stored authorization request. */
       | { type: 'returned'; grant: Grant }
       /** Sign-in cannot start or continue because of an unexpected response or wrong settings. */
@@ -154,8 +162,6 @@ export type Effect = Readonly<
   | { type: 'require'; reason: Reason }
   /** Waits for `ms`, and until the browser is online. */
   | { type: 'cool'; ms: number }
-  /** Delays the next renewal by `ms`. By default, the delay doubles with each failure. */
-  | { type: 'hold'; ms: number | undefined }
   /** Forgets the token, but remembers the user. */
   | { type: 'drop' }
   | { type: 'login' | 'start' | 'answer' }

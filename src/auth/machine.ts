@@ -8,19 +8,26 @@ import type { AuthEvent, AuthModel, Effect, Failure, Move, Row, Rows, StateRows 
 /** States without a deadline. */
 const RESTS: readonly AuthState[] = ['signed-out', 'prompt', 'signed-in', 'cooling'];
 
+/** Longest delay after which the same authorization code is sent again. After a longer delay, a new code is requested. */
+const RESEND_MS = 30_000;
+
 export function createModel(
-  known: Pick<AuthModel, 'frames' | 'limits' | 'isSessionEnough' | 'signedOut'>,
+  known: Pick<AuthModel, 'frames' | 'times' | 'isSessionEnough' | 'signedOut'>,
 ): AuthModel {
   return {
     ...known,
     state: 'signed-out',
     generation: 0,
     isAlive: false,
+    isProven: false,
     isOffline: false,
+    nowMs: 0,
+    jitter: 1,
     source: 'service',
     reason: 'first',
-    coolings: 0,
-    cooledMs: 0,
+    waitedMs: 0,
+    fruitless: 0,
+    renewableAtMs: 0,
   };
 }
 
@@ -72,28 +79,34 @@ export function silentOr(model: AuthModel, error: Failure | undefined, patch: Pa
   return enter(model, 'cooling', waiting, { type: 'cool', ms: 0 });
 }
 
+/** Returns the next delay (`waitMs`): the one that the service requests, or a delay that doubles with each failure. */
+function delayOf({ times, waitedMs, jitter }: AuthModel, askedMs?: number) {
+  const ms = askedMs ?? Math.min(times.coolMaxMs, times.coolBaseMs + waitedMs);
+  return { waitMs: askedMs ?? ms * jitter, waitedMs: waitedMs + ms };
+}
+
 /** Waits before the next request. Asks the user to sign in instead if the sum of the delays would exceed `coolCapMs`. */
-function pause(model: AuthModel, error: Failure, waitMs: number, canResend = false): Move {
-  const cooledMs = model.cooledMs + waitMs;
-  const waiting = { ...error, retryAfterMs: waitMs };
-  if (cooledMs > model.limits.coolCapMs) return prompt(model, waiting, { coolings: 0, cooledMs: 0 });
-  const counted = { cooledMs, coolings: model.coolings + 1, cooledFrom: model.state, canResend };
-  return enter(model, 'cooling', { ...counted, error: waiting }, { type: 'cool', ms: waitMs });
+function pause(model: AuthModel, cause: Failure, cooledFrom: AuthState, askedMs?: number): Move {
+  const { waitMs, waitedMs } = delayOf(model, askedMs);
+  const error = { ...cause, retryAfterMs: waitMs };
+  if (waitedMs > model.times.coolCapMs) return prompt(model, error, { waitedMs: 0 });
+  return enter(model, 'cooling', { waitedMs, cooledFrom, error }, { type: 'cool', ms: waitMs });
 }
 
 /** Handles 429, and 503 with `Retry-After`: the service has not processed the request. */
 export const cool: Row<'rate-limited'> = (model, { waitMs }) => {
-  const canResend = model.state === 'exchange' && model.coolings === 0 && waitMs <= model.limits.resendMs;
-  return pause(model, failure('rate-limited'), waitMs, canResend);
+  const canResend = model.waitedMs === 0 && (waitMs ?? 0) <= RESEND_MS;
+  const from = model.state === 'exchange' && !canResend ? 'silent' : model.state;
+  return pause(model, failure('rate-limited'), from, waitMs);
 };
 
 /** After a delay, repeats the step that failed, or returns to the previous step. */
 const resume: Row<'elapsed'> = (model) => {
-  const { error, cooledFrom, canResend } = model;
-  if (cooledFrom === 'exchange' && canResend)
-    return enter(model, 'exchange', { canResend: false }, { type: 'redeem-again' });
-  if (cooledFrom === 'exchange' || cooledFrom === 'silent')
-    return silentOr({ ...model, isOffline: false }, error);
+  const { error, cooledFrom } = model;
+  // The next call that waits renews the token.
+  if (cooledFrom === 'signed-in') return inert({ ...model, state: cooledFrom, renewing: undefined });
+  if (cooledFrom === 'exchange') return enter(model, 'exchange', {}, { type: 'redeem-again' });
+  if (cooledFrom === 'silent') return silentOr({ ...model, isOffline: false }, error);
   if (cooledFrom === 'start') return enter(model, 'choose', { error });
   if (cooledFrom === 'verify') return enter(model, 'answer', { error });
   if (cooledFrom === 'wait') return enter(model, 'wait', {}, { type: 'poll', isSlower: true });
@@ -104,14 +117,16 @@ const resume: Row<'elapsed'> = (model) => {
  * Requests another code, because the service may have used the current code. The first request has no delay; later requests use
  * backoff.
  */
-const burnt: Row<'burnt'> = (model, { error, waitMs }) => {
-  if (model.coolings === 0 || error.code === 'offline' || !canSilent(model))
-    return silentOr(model, error, { coolings: 1 });
+const burnt: Row<'burnt'> = (model, { error }) => {
+  const { waitedMs, times } = model;
+  // The first request counts as the first delay.
+  if (waitedMs === 0 || error.code === 'offline' || !canSilent(model))
+    return silentOr(model, error, { waitedMs: waitedMs || times.coolBaseMs });
   // After a second malformed token in a row, another request will not help.
-  return error.code === 'token-malformed' ? prompt(model, error) : pause(model, error, waitMs);
+  return error.code === 'token-malformed' ? prompt(model, error) : pause(model, error, 'silent');
 };
 
-const RESET = { coolings: 0, cooledMs: 0, signedOut: 'no' } as const;
+const RESET = { waitedMs: 0, fruitless: 0, renewableAtMs: 0, signedOut: 'no' } as const;
 
 const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
   const fresh = { ...RESET, challenge: undefined };
@@ -130,8 +145,14 @@ export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
 };
 
 const keep: Row<'token' | 'host-token'> = (model, { type, bearer }) => {
+  const { renewing, isProven, fruitless, nowMs, times } = model;
   const source = type === 'token' ? 'service' : 'host';
-  const known = { ...RESET, source, reason: 'expired' } as const;
+  // Keeps renewals apart, in case the service refuses each new token. Less so if tokens have a short lifetime.
+  const renewed = renewing && {
+    fruitless: isProven ? 1 : fruitless + 1,
+    renewableAtMs: nowMs + Math.min(times.brakeMs, bearer.lifetimeMs / 5),
+  };
+  const known = { ...RESET, ...renewed, source, reason: 'expired' } as const;
   return enter(model, 'signed-in', known, { type: 'keep', bearer });
 };
 
@@ -153,25 +174,38 @@ function silentFailed(model: AuthModel, error: Failure): Move {
   return prompt(model, hasNoSession ? undefined : error);
 }
 
-/** Keeps a renewal in the background: the state stays `signed-in`. A failure is shown only if the old token is no longer usable. */
-function inBackground({ isAlive }: AuthModel, { model, effects }: Move): Move {
-  const { state, error } = model;
-  const { code, retryAfterMs: ms } = error ?? {};
+/**
+ * Keeps a renewal in the background: the state stays `signed-in`. A failure delays the next renewal, and is shown only if the old
+ * token is no longer usable.
+ */
+function inBackground({ isAlive, nowMs }: AuthModel, { model, effects }: Move): Move {
+  const { state, error, waitedMs } = model;
+  const { code, retryAfterMs: waitMs } = error ?? {};
   if (state === 'signed-in') return { model, effects };
   if (state === 'asking-host' || state === 'silent' || state === 'exchange')
     return { model: { ...model, state: 'signed-in', renewing: state }, effects };
-  if (isAlive) {
-    return { model: { ...model, state: 'signed-in', error: undefined }, effects: [{ type: 'hold', ms }] };
-  }
-  return { model: { ...model, error: code === 'sign-in-required' ? undefined : error }, effects };
+  if (!isAlive)
+    return { model: { ...model, error: code === 'sign-in-required' ? undefined : error }, effects };
+  const delay = waitMs === undefined ? delayOf(model) : { waitMs, waitedMs };
+  const renewableAtMs = nowMs + delay.waitMs;
+  return inert({ ...model, state: 'signed-in', error: undefined, waitedMs: delay.waitedMs, renewableAtMs });
 }
 
-const renew: Row<'renew-due'> = (before, { reason, isSpent }) => {
+/** Renews the token. If a renewal is not possible, or has brought no usable token too often, the user has to sign in. */
+const renew: Row<'renew-due'> = (before, { reason }) => {
+  const { isAlive, isProven, fruitless, source, times, nowMs, renewableAtMs } = before;
   const model = { ...before, reason };
-  if (!isSpent && model.source === 'host')
-    return inBackground(model, enter(model, 'asking-host', {}, { type: 'ask-host', reason }));
-  if (!isSpent && canSilent(model)) return inBackground(model, silentOr(model, undefined));
-  return model.isAlive ? inert(before) : prompt(model);
+  const isSpent = fruitless >= times.brakeCount && !isProven;
+  const ms = renewableAtMs - nowMs;
+  const canRenew = !isSpent && ms <= times.coolCapMs && (source === 'host' || canSilent(model));
+  if (isAlive && (ms > 0 || !canRenew)) return inert(before);
+  if (!canRenew) return prompt(model);
+  if (ms > 0) {
+    const waiting = enter(model, 'cooling', { cooledFrom: 'signed-in' }, { type: 'cool', ms });
+    return { ...waiting, model: { ...waiting.model, state: 'signed-in', renewing: 'cooling' } };
+  }
+  if (source === 'service') return inBackground(model, silentOr(model, undefined));
+  return inBackground(model, enter(model, 'asking-host', {}, { type: 'ask-host', reason }));
 };
 
 function promptWithout(type: 'drop' | 'forget', model: AuthModel, code: ErrorCode): Move {

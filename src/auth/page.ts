@@ -29,15 +29,11 @@ export function ownWay(settings: Settings, source: AuthModel['source']): EventOf
 }
 
 /** Creates the initial state of sign-in. Cross-origin isolated pages can't sign in silently, because they can't use the frame. */
-export function firstModel(
-  settings: Settings,
-  { coolCapMs, resendMs }: AuthTimes,
-  isSessionEnough: boolean,
-): AuthModel {
+export function firstModel(settings: Settings, times: AuthTimes, isSessionEnough: boolean): AuthModel {
   const hasFrames = typeof document !== 'undefined' && !globalThis.crossOriginIsolated;
   return createModel({
     frames: hasFrames && isInteractive(settings) && settings.silent === 'auto' ? 'allowed' : 'off',
-    limits: { coolCapMs, resendMs },
+    times,
     isSessionEnough,
     signedOut: isInteractive(settings) && !isSessionEnough && hasSignedOut(settings) ? 'before' : 'no',
   });

@@ -9,7 +9,7 @@ import { Machine } from '../core/machine.ts';
 import { abortable, sleep, whenIdle } from '../core/wait.ts';
 import { createFlows } from './flows.ts';
 import type { LoginForm } from './form.ts';
-import { canSignIn, canSilent, reduce } from './machine.ts';
+import { canSignIn, reduce } from './machine.ts';
 import type { AuthEvent, AuthModel, Effect, FlowEvent, Reason } from './machine-types.ts';
 import { firstModel, isHosted, isInteractive, ownerToMatch, ownWay } from './page.ts';
 import { dropTransactions } from './redirect.ts';
@@ -18,7 +18,7 @@ import { changesBetween, createSnapshot } from './session-changes.ts';
 import { createLastCalls } from './sign-out.ts';
 import { markSignedOut, signOutCount } from './sign-out-mark.ts';
 import { timesOf } from './times.ts';
-import { createBrakes, createKeeper } from './token-keeper.ts';
+import { createKeeper } from './token-keeper.ts';
 import { createWithToken } from './with-token.ts';
 
 /**
@@ -36,19 +36,17 @@ export function createSharedSession(
   const listeners = new Listeners<void>();
   const waiters = new Listeners<void>();
   const lastCalls = createLastCalls(settings, post, times.lastCallsMs);
-  const keeper = createKeeper(times, ownerToMatch(settings));
-  const brakes = createBrakes(times);
+  const keeper = createKeeper(ownerToMatch(settings));
   const isPage = typeof document !== 'undefined' && !isSessionEnough;
   const channel = isPage ? openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`) : undefined;
   let form: LoginForm | undefined;
-  let isBrakeTimed = false;
   /** Token that a listener of `auth-required` provided, until it is used. */
   let offer: Promise<TokenInput> | undefined;
   let wasPageAsked = false;
   /** Number of sign-outs when the token was last stored or forgotten. */
   let knownSignOuts = signOutCount(settings);
 
-  const withToken = createWithToken(settings, keeper, brakes, obtain, (header) => {
+  const withToken = createWithToken(settings, keeper, obtain, (header) => {
     flows.demand(header);
     dispatch({ type: 'step-up' });
   });
@@ -65,7 +63,6 @@ export function createSharedSession(
       return answer;
     },
     fits: keeper.fits,
-    coolings: () => machine.model.coolings,
   });
   const model = firstModel(settings, times, isSessionEnough);
   let snapshot = createSnapshot(model, auth, false);
@@ -73,7 +70,10 @@ export function createSharedSession(
     reduce: (before, event) => reduce(before, event, form?.rows),
     facts: () => ({
       isAlive: keeper.value() !== undefined,
+      isProven: keeper.isProven(),
       isOffline: globalThis.navigator?.onLine === false,
+      nowMs: performance.now(),
+      jitter: 0.8 + Math.random() * 0.4,
     }),
     onStep,
     run: (effect, signal, send) => {
@@ -84,6 +84,7 @@ export function createSharedSession(
     onIdle: () => {
       refresh();
       if (keeper.value() !== undefined) waiters.tell();
+      else if (waiters.size > 0) renew();
     },
     onFault: (error, { type }) => {
       globalThis.reportError?.(error);
@@ -141,21 +142,9 @@ export function createSharedSession(
   }
 
   function renew(): void {
-    const { state, renewing, source } = machine.model;
+    const { state, renewing } = machine.model;
     if (state !== 'signed-in' || renewing) return;
-    const waitMs = source === 'host' || canSilent(machine.model) ? brakes.waitMs(keeper.lifetimeMs()) : 0;
-    if (waitMs === 0 || !Number.isFinite(waitMs)) {
-      const reason = keeper.isRejected() ? 'rejected' : 'expired';
-      dispatch({ type: 'renew-due', reason, isSpent: waitMs > 0 });
-      return;
-    }
-    if (isBrakeTimed || keeper.value() !== undefined) return;
-    isBrakeTimed = true;
-    const again = (): void => {
-      isBrakeTimed = false;
-      if (waiters.size > 0) renew();
-    };
-    sleep(waitMs, life.signal).then(again, () => undefined);
+    dispatch({ type: 'renew-due', reason: keeper.isRejected() ? 'rejected' : 'expired' });
   }
 
   function signIn(via?: 'popup' | 'redirect', idpId?: string, confirmRedirect?: () => boolean): void {
@@ -173,10 +162,7 @@ export function createSharedSession(
     // Updates the token before the page's listeners run, so that an error in a listener cannot leave an old token in use.
     for (const effect of effects) {
       if (effect.type === 'drop') keeper.drop();
-      if (effect.type === 'keep') {
-        keeper.keep(effect.bearer);
-        brakes.renewed();
-      }
+      if (effect.type === 'keep') keeper.keep(effect.bearer);
       if (effect.type === 'forget') {
         const token = keeper.value();
         keeper.forget();
@@ -188,10 +174,8 @@ export function createSharedSession(
         offer = undefined;
         knownSignOuts = signOutCount(settings);
       }
-      if (effect.type === 'hold') brakes.hold(effect.ms);
     }
     if (event.type === 'sign-out') dropTransactions();
-    if (model.renewing && !before.renewing) brakes.count();
     const running = model.renewing ?? model.state;
     if (running !== 'silent' && running !== 'exchange') flows.unlock();
     form?.onEnter(model);

@@ -11,18 +11,10 @@ export const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
   'asking-host': 'hostMs',
   silent: 'silentMs',
   popup: 'popupMs',
-  redirecting: 'redirectMs',
   choose: 'challengeMs',
   answer: 'challengeMs',
   wait: 'challengeMs',
 };
-
-/**
- * Returns the delay before a retry: `retryAfterMs`, or exponential backoff with 20 % jitter, so that clients do not all retry at
- * once.
- */
-export const coolMs = (retryAfterMs: number | undefined, count: number, times: AuthTimes): number =>
-  retryAfterMs ?? Math.min(times.coolMaxMs, times.coolBaseMs * 2 ** count) * (0.8 + Math.random() * 0.4);
 
 /** Returns the default times, overridden by valid values of `authOptions.times`. */
 export function timesOf({ authOptions }: Settings): AuthTimes {

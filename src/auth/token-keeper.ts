@@ -1,21 +1,23 @@
-// Holds the current token, and limits how often the token is renewed.
+// Holds the current token.
 
 import type { Bearer } from './bearer.ts';
-import { type AuthTimes, coolMs } from './times.ts';
 
 export type Keeper = ReturnType<typeof createKeeper>;
-export type Brakes = ReturnType<typeof createBrakes>;
+
+/** A call renews its token in the background at most this long before the token expires. */
+const LEAD_MS = 60_000;
 
 /**
  * Holds the token of a session. The token is not a property, so copying or logging the keeper does not expose it. With `owner`, all
  * tokens must belong to this user.
  */
-export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes, owner?: string) {
+export function createKeeper(owner?: string) {
   let bearer: Bearer | undefined;
   let keptAtMs = 0;
   let expiresAt: string | undefined;
   let userOfToken = owner;
   let isRejected = false;
+  let isProven = false;
   let ownLeadMs = 0;
 
   const ageMs = (): number => performance.now() - keptAtMs;
@@ -32,9 +34,9 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes, owner?: s
       keptAtMs = performance.now();
       expiresAt = isAssumed ? undefined : new Date(Date.now() + lifetimeMs).toISOString();
       userOfToken = user ?? userOfToken;
-      isRejected = false;
+      isRejected = isProven = false;
       // Jitter, so that many tabs and devices do not renew at the same moment.
-      ownLeadMs = Math.min(leadMs, lifetimeMs / 5) * (1 - Math.random() * 0.1);
+      ownLeadMs = Math.min(LEAD_MS, lifetimeMs / 5) * (1 - Math.random() * 0.1);
     },
     forget(): void {
       drop();
@@ -46,6 +48,12 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes, owner?: s
      */
     fits: ({ user }: Bearer, isFromPage: boolean): boolean =>
       user === undefined ? isFromPage || owner === undefined : user === (userOfToken ?? user),
+    /** Call this method after a successful call. */
+    prove(): void {
+      isProven = true;
+    },
+    /** Returns true if a call has succeeded since the last token arrived. */
+    isProven: () => isProven,
     /** Marks the token `value` as refused by the service. Does nothing if a newer token has replaced this token. */
     reject(value: string): void {
       if (bearer?.value === value) isRejected = true;
@@ -60,52 +68,7 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes, owner?: s
     /** Returns true if the token should be renewed now. */
     isDue: (): boolean => !!bearer && (isRejected || ageMs() >= bearer.lifetimeMs - ownLeadMs),
     isRejected: () => isRejected,
-    lifetimeMs: () => bearer?.lifetimeMs ?? assumedLifetimeMs,
     /** Time when the token expires (ISO 8601); `undefined` if there is no token, or if its lifetime is a guess. */
     expiresAt: () => bearer && expiresAt,
-  };
-}
-
-/**
- * Limits renewals of the token: keeps a minimum time between renewals, and stops renewals if no call succeeds with the new tokens.
- */
-export function createBrakes(times: AuthTimes) {
-  let heldUntilMs = 0;
-  /** Start times of the renewals since the last successful call. */
-  let fruitless: number[] = [];
-  let lastMs: number | undefined;
-  /** Number of failed renewals in a row. */
-  let failures = 0;
-
-  return {
-    /** Call this method after a successful call: renewals are counted again from zero. */
-    release(): void {
-      fruitless = [];
-    },
-    /** Delays the next renewal by `ms` after a failed renewal. By default, the delay doubles with each failure. */
-    hold(ms?: number): void {
-      // `fruitless` counts only renewals that returned a token; the failed renewal did not.
-      fruitless.pop();
-      lastMs = undefined;
-      heldUntilMs = performance.now() + (ms ?? coolMs(undefined, failures, times));
-      failures += 1;
-    },
-    renewed(): void {
-      failures = heldUntilMs = 0;
-    },
-    count(): void {
-      lastMs = performance.now();
-      fruitless.push(lastMs);
-    },
-    /** Returns the milliseconds until a renewal may start; `Infinity` if the user has to sign in instead. */
-    waitMs(lifetimeMs: number): number {
-      const { brakeMs, brakeCount, brakeWindowMs, coolCapMs } = times;
-      const nowMs = performance.now();
-      fruitless = fruitless.filter((atMs) => nowMs - atMs < brakeWindowMs);
-      const heldMs = heldUntilMs - nowMs;
-      if (fruitless.length >= brakeCount || heldMs > coolCapMs) return Number.POSITIVE_INFINITY;
-      const gapMs = lastMs === undefined ? 0 : lastMs + Math.min(brakeMs, lifetimeMs / 5) - nowMs;
-      return Math.max(0, gapMs, heldMs);
-    },
   };
 }

@@ -4,7 +4,7 @@ import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { WithToken } from '../core/types.ts';
 import { record } from './post.ts';
-import type { Brakes, Keeper } from './token-keeper.ts';
+import type { Keeper } from './token-keeper.ts';
 
 /**
  * Creates the function that runs a call. `obtain` resolves with a usable token, and waits for sign-in if necessary. `onStepUp` is
@@ -13,7 +13,6 @@ import type { Brakes, Keeper } from './token-keeper.ts';
 export function createWithToken(
   settings: Settings,
   keeper: Keeper,
-  brakes: Brakes,
   obtain: (signal: AbortSignal) => Promise<string>,
   onStepUp: (header: string) => void,
 ): WithToken {
@@ -26,7 +25,7 @@ export function createWithToken(
       signal.throwIfAborted();
       try {
         const result = await call(token);
-        brakes.release();
+        keeper.prove();
         return result;
       } catch (error) {
         if (!(error instanceof UploaderError) || error.code !== 'token-rejected') throw error;

@@ -1,9 +1,9 @@
-// Limits of tokens and renewals, tested to the millisecond with a stopped clock.
+// Limits of tokens, tested to the millisecond with a stopped clock.
 
 import { expect } from '@open-wc/testing';
 import { readBearer } from '../../src/auth/bearer.ts';
-import { AUTH_TIMES, coolMs, timesOf } from '../../src/auth/times.ts';
-import { createBrakes, createKeeper, type Keeper } from '../../src/auth/token-keeper.ts';
+import { AUTH_TIMES, timesOf } from '../../src/auth/times.ts';
+import { createKeeper, type Keeper } from '../../src/auth/token-keeper.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { readTimeMs } from '../../src/core/read-time.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
@@ -77,7 +77,7 @@ describe('a token', () => {
   });
 
   const keep = (lifetimeMs: number, more: { isAssumed?: boolean; user?: string } = {}): Keeper => {
-    const keeper = createKeeper(AUTH_TIMES);
+    const keeper = createKeeper();
     keeper.keep({ value: 't', lifetimeMs, isAssumed: false, ...more });
     return keeper;
   };
@@ -111,21 +111,19 @@ describe('a token', () => {
     });
 
   it('is kept with its expiry and its user until it is deleted', () => {
-    const keeper = createKeeper(AUTH_TIMES);
+    const keeper = createKeeper();
     const nothing = {
       value: undefined,
       isDue: false,
       isRejected: false,
-      lifetimeMs: 300_000,
       expiresAt: undefined,
     };
     const seen = (): object => {
-      const { value, isDue, isRejected, lifetimeMs, expiresAt } = keeper;
+      const { value, isDue, isRejected, expiresAt } = keeper;
       return {
         value: value(),
         isDue: isDue(),
         isRejected: isRejected(),
-        lifetimeMs: lifetimeMs(),
         expiresAt: expiresAt(),
       };
     };
@@ -141,7 +139,7 @@ describe('a token', () => {
     expect(keeper.fits(bearer('ann'), false)).to.equal(true);
     keeper.keep(bearer('ann'));
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
-    expect(seen()).to.deep.equal({ ...nothing, value: 't', lifetimeMs: 60_000, expiresAt });
+    expect(seen()).to.deep.equal({ ...nothing, value: 't', expiresAt });
     expect([bearer('ann'), bearer(), bearer('bob')].map((one) => keeper.fits(one, false))).to.deep.equal([
       true,
       true,
@@ -160,50 +158,7 @@ describe('a token', () => {
   });
 });
 
-describe('renewals', () => {
-  const times = { ...AUTH_TIMES, brakeMs: 30_000, brakeCount: 2, brakeWindowMs: 100_000, coolCapMs: 50_000 };
-
-  it('are at least a fifth of a token’s life apart, half a minute at most', async () => {
-    const brakes = createBrakes(times);
-    brakes.count();
-    expect([brakes.waitMs(900_000), brakes.waitMs(50_000)]).to.deep.equal([30_000, 10_000]);
-    await clock.pass(10_000);
-    expect([brakes.waitMs(900_000), brakes.waitMs(50_000)]).to.deep.equal([20_000, 0]);
-    brakes.hold(25_000);
-    expect([brakes.waitMs(900_000), brakes.waitMs(50_000)]).to.deep.equal([25_000, 25_000]);
-    await clock.pass(25_000);
-    expect(brakes.waitMs(900_000)).to.equal(0);
-  });
-
-  it('stop after the maximum of useless ones within the time, or if the delay exceeds its maximum', async () => {
-    const brakes = createBrakes(times);
-    brakes.count();
-    await clock.pass(40_000);
-    brakes.count();
-    expect(brakes.waitMs(900_000)).to.equal(Number.POSITIVE_INFINITY);
-    await clock.pass(59_999);
-    expect(brakes.waitMs(900_000)).to.equal(Number.POSITIVE_INFINITY);
-    await clock.pass(1);
-    expect(brakes.waitMs(900_000)).to.equal(0);
-    brakes.hold(50_000);
-    expect(brakes.waitMs(900_000)).to.equal(50_000);
-    brakes.hold(50_001);
-    expect(brakes.waitMs(900_000)).to.equal(Number.POSITIVE_INFINITY);
-    await clock.pass(1);
-    expect(brakes.waitMs(900_000)).to.equal(50_000);
-  });
-});
-
 describe('the times of sign-in', () => {
-  it('of a delay are those of the service, else doubled each time, with 20 % jitter, a minute at most', () => {
-    const pauses = (): number[] => [0, 1, 4, 5, 9].map((count) => coolMs(undefined, count, AUTH_TIMES));
-    expect(pauses()).to.deep.equal([1600, 3200, 25_600, 48_000, 48_000]);
-    Math.random = () => 1;
-    expect(pauses().map(Math.round)).to.deep.equal([2400, 4800, 38_400, 72_000, 72_000]);
-    expect(coolMs(7, 3, AUTH_TIMES)).to.equal(7);
-    expect(coolMs(0, 3, AUTH_TIMES)).to.equal(0);
-  });
-
   it('are the defaults with the valid times of the page in their place', () => {
     const of = (authOptions: Readonly<Record<string, unknown>>) =>
       timesOf(createSettings({ baseUrl: 'https://api.example', authOptions }));

@@ -1,8 +1,7 @@
-// Reading of tokens and their expiry, stored tokens, and limits of renewals.
+// Reading of tokens and their expiry, and stored tokens.
 import { expect } from '@open-wc/testing';
 import { type Bearer, readBearer } from '../../src/auth/bearer.ts';
-import { AUTH_TIMES } from '../../src/auth/times.ts';
-import { createBrakes, createKeeper, type Keeper } from '../../src/auth/token-keeper.ts';
+import { createKeeper, type Keeper } from '../../src/auth/token-keeper.ts';
 import { skipTime } from '../support/clock.ts';
 
 const nowMs = Date.parse('2030-06-01T12:00:00Z');
@@ -103,7 +102,7 @@ describe('reading a token', () => {
 
 describe('a stored token', () => {
   const keep = (lifetimeMs: number, isAssumed = false): Keeper => {
-    const keeper = createKeeper(AUTH_TIMES);
+    const keeper = createKeeper();
     keeper.keep({ value: 't', lifetimeMs, isAssumed });
     return keeper;
   };
@@ -136,54 +135,10 @@ describe('a stored token', () => {
   });
 
   it('is not visible in its holder', () => {
-    const keeper = createKeeper(AUTH_TIMES);
+    const keeper = createKeeper();
     keeper.keep({ value: 'secret-token', lifetimeMs: 1e6, isAssumed: false });
     expect(JSON.stringify(keeper) + String(keeper) + JSON.stringify(Object.entries(keeper))).not.to.contain(
       'secret',
     );
-  });
-});
-
-describe('the renewal limits', () => {
-  it('keep renewals apart, less so for tokens with a short lifetime', () => {
-    const brakes = createBrakes(AUTH_TIMES);
-    expect(brakes.waitMs(900_000)).to.equal(0);
-    brakes.count();
-    expect(brakes.waitMs(900_000)).to.be.within(29_000, 30_000);
-    expect(brakes.waitMs(20_000)).to.be.within(3_000, 4_000);
-  });
-
-  it('delay a renewal as the service requests, and require the user if that is too long', () => {
-    const brakes = createBrakes(AUTH_TIMES);
-    brakes.hold(200_000);
-    expect(brakes.waitMs(900_000)).to.be.within(190_000, 200_000);
-    brakes.hold(3_600_000);
-    expect(brakes.waitMs(900_000)).to.equal(Number.POSITIVE_INFINITY);
-  });
-
-  it('delay failed renewals for longer each time, however many, until there is a new token', () => {
-    const brakes = createBrakes(AUTH_TIMES);
-    const waits = Array.from({ length: 8 }, () => {
-      brakes.count();
-      brakes.hold();
-      return brakes.waitMs(900_000);
-    });
-    for (const [index, wait] of waits.entries()) {
-      const most = Math.min(60_000, 2_000 * 2 ** index);
-      expect(wait, String(index)).to.be.within(0.75 * most, 1.2 * most);
-    }
-    brakes.renewed();
-    expect(brakes.waitMs(900_000)).to.equal(0);
-  });
-
-  it('stop after three renewals without a successful call', () => {
-    const brakes = createBrakes({ ...AUTH_TIMES, brakeMs: 0 });
-    for (let count = 0; count < 3; count++) {
-      expect(brakes.waitMs(900_000)).to.equal(0);
-      brakes.count();
-    }
-    expect(brakes.waitMs(900_000)).to.equal(Number.POSITIVE_INFINITY);
-    brakes.release();
-    expect(brakes.waitMs(900_000)).to.equal(0);
   });
 });

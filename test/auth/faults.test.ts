@@ -3,15 +3,15 @@ import { expect } from '@open-wc/testing';
 import type { LoginForm } from '../../src/auth/form.ts';
 import { createModel, reduce } from '../../src/auth/machine.ts';
 import type { AuthEvent, AuthModel, Effect, FlowEvent } from '../../src/auth/machine-types.ts';
+import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { Machine, type MachineHooks } from '../../src/core/machine.ts';
 import { closeAll, forever, open } from './open-session.ts';
 
 afterEach(closeAll);
 
-const limits = { coolCapMs: 1000, resendMs: 1000 };
 const first = createModel({
   frames: 'allowed',
-  limits,
+  times: AUTH_TIMES,
   isSessionEnough: false,
   signedOut: 'no',
 });

@@ -174,10 +174,7 @@ describe('the window', () => {
   });
 
   it('that looks closed for a while is reported, once', async () => {
-    const { events, run, flows } = create(
-      {},
-      { times: { ...AUTH_TIMES, closedPollMs: 1, closedGraceMs: 40 } },
-    );
+    const { events, run, flows } = create({}, { times: { ...AUTH_TIMES, closedGraceMs: 40 } });
     flows.openPopup();
     run({ type: 'run-popup' });
     await until(() => opened.length === 1);

@@ -39,7 +39,6 @@ it('random invalid responses result in a token, or are classified', async () => 
     const outcome = await redeem(grant, call, {
       read: (input) => readBearer(input, 1000),
       arrived: (type, bearer) => ({ type, bearer }),
-      pauseMs: (retryAfterMs = 1000) => retryAfterMs,
     });
     if (outcome.type === 'token') tokenCount += 1;
     if (!isTrue(outcome, status)) throw new Error(`${status} came to ${JSON.stringify(outcome)}`);

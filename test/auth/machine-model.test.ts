@@ -33,12 +33,12 @@ type Case = readonly [
 
 /** Values of an earlier step. Tests start with these values to check which of them a step clears. */
 const used = {
-  coolings: 3,
-  cooledMs: 5,
+  waitedMs: 5,
+  fruitless: 3,
   signedOut: 'now',
   error: { code: 'network' },
 } as const;
-const cleared = { coolings: 0, cooledMs: 0, signedOut: 'no', error: undefined };
+const cleared = { waitedMs: 0, fruitless: 0, signedOut: 'no', error: undefined };
 const network = { code: 'network' };
 
 const CASES: readonly Case[] = [
@@ -80,16 +80,16 @@ const CASES: readonly Case[] = [
     'prompt',
     used,
     EVENTS['submit-login'],
-    { coolings: 0, cooledMs: 0, signedOut: 'no', error: undefined, state: 'login' },
+    { ...cleared, state: 'login' },
     [deadline('login'), { type: 'login' }],
   ],
   [
     'a token of the service is stored',
     'exchange',
-    { coolings: 2, cooledMs: 9, signedOut: 'before', source: 'host' },
+    { waitedMs: 9, fruitless: 2, renewableAtMs: 7, signedOut: 'before', source: 'host' },
     EVENTS.token,
     {
-      ...{ state: 'signed-in', coolings: 0, cooledMs: 0, signedOut: 'no' },
+      ...{ state: 'signed-in', waitedMs: 0, fruitless: 0, renewableAtMs: 0, signedOut: 'no' },
       ...{ source: 'service', reason: 'expired' },
     },
     [{ type: 'keep', bearer }],
@@ -147,7 +147,7 @@ const CASES: readonly Case[] = [
     'exchange',
     {},
     EVENTS.burnt,
-    { state: 'silent', coolings: 1 },
+    { state: 'silent', waitedMs: 2000 },
     [deadline('silent'), { type: 'try-silent' }],
   ],
   [
@@ -155,19 +155,19 @@ const CASES: readonly Case[] = [
     'exchange',
     { frames: 'blind' },
     EVENTS.burnt,
-    { state: 'prompt', coolings: 1, error: network },
+    { state: 'prompt', waitedMs: 2000, error: network },
     [required()],
   ],
   [
     'a code that was burnt again waits',
     'exchange',
-    { coolings: 1, cooledMs: 10 },
+    { waitedMs: 2000, jitter: 1.1 },
     EVENTS.burnt,
     {
-      ...{ state: 'cooling', coolings: 2, cooledMs: 1010, cooledFrom: 'exchange', canResend: false },
-      error: { code: 'network', retryAfterMs: 1000 },
+      ...{ state: 'cooling', waitedMs: 6000, cooledFrom: 'silent' },
+      error: { code: 'network', retryAfterMs: 4400 },
     },
-    [{ type: 'cool', ms: 1000 }],
+    [{ type: 'cool', ms: 4400 }],
   ],
   [
     'a code that was refused temporarily is sent again after that',
@@ -175,7 +175,7 @@ const CASES: readonly Case[] = [
     {},
     limited(30_000),
     {
-      ...{ state: 'cooling', coolings: 1, cooledMs: 30_000, cooledFrom: 'exchange', canResend: true },
+      ...{ state: 'cooling', waitedMs: 30_000, cooledFrom: 'exchange' },
       error: { code: 'rate-limited', retryAfterMs: 30_000 },
     },
     [{ type: 'cool', ms: 30_000 }],
@@ -183,9 +183,9 @@ const CASES: readonly Case[] = [
   [
     'delays that became too long are cleared',
     'exchange',
-    { coolings: 4, cooledMs: 299_001 },
+    { waitedMs: 299_001 },
     limited(1000),
-    { state: 'prompt', coolings: 0, cooledMs: 0, error: { code: 'rate-limited', retryAfterMs: 1000 } },
+    { state: 'prompt', waitedMs: 0, error: { code: 'rate-limited', retryAfterMs: 1000 } },
     [required()],
   ],
   [
@@ -193,7 +193,7 @@ const CASES: readonly Case[] = [
     'cooling',
     { error: network } as Partial<AuthModel>,
     EVENTS.elapsed,
-    { state: 'exchange', canResend: false, error: undefined },
+    { state: 'exchange', error: undefined },
     [deadline('exchange'), { type: 'redeem-again' }],
   ],
   [
@@ -248,7 +248,7 @@ const CASES: readonly Case[] = [
     'a token of the page is renewed by the page, in the background',
     'signed-in',
     { source: 'host' },
-    { type: 'renew-due', reason: 'rejected', isSpent: false },
+    { type: 'renew-due', reason: 'rejected' },
     { renewing: 'asking-host', reason: 'rejected' },
     [deadline('asking-host'), { type: 'ask-host', reason: 'rejected' }],
   ],
@@ -263,18 +263,26 @@ const CASES: readonly Case[] = [
   [
     'an expired token that may not be renewed again requires the user',
     'signed-in',
-    { isAlive: false },
-    { type: 'renew-due', reason: 'rejected', isSpent: true },
+    { isAlive: false, fruitless: 3 },
+    { type: 'renew-due', reason: 'rejected' },
     { state: 'prompt', reason: 'rejected' },
     [required('rejected')],
   ],
   [
     'a renewal that failed while the token is valid is delayed',
     'renewing-silent',
-    {},
+    { nowMs: 500, waitedMs: 2000, jitter: 0.8 },
     EVENTS.failed,
-    { renewing: undefined },
-    [{ type: 'hold', ms: undefined }],
+    { renewing: undefined, waitedMs: 6000, renewableAtMs: 3700 },
+    [],
+  ],
+  [
+    'a renewal that is refused for a while is delayed as long as the service requests',
+    'renewing-exchange',
+    { nowMs: 500, jitter: 0.8 },
+    limited(9000),
+    { renewing: undefined, waitedMs: 9000, cooledFrom: 'exchange', renewableAtMs: 9500 },
+    [],
   ],
   [
     'a renewal that failed with an expired token requires the user',

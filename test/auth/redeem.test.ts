@@ -20,8 +20,7 @@ async function outcomeOf(answer: PostAnswer | Error): Promise<unknown> {
   const grant = { code: `code ${count}`, verifier: 'v', via: 'popup' } as const;
   const read = (input: unknown) => readBearer(input, 5000);
   const arrived = (type: 'token', bearer: Bearer) => ({ type, bearer });
-  const pauseMs = (retryAfterMs = 7000): number => retryAfterMs;
-  const event = await redeem(grant, { settings, post, signal: forever }, { read, arrived, pauseMs });
+  const event = await redeem(grant, { settings, post, signal: forever }, { read, arrived });
   return event.type === 'token' ? [event.type, event.bearer.value] : event;
 }
 
@@ -29,7 +28,6 @@ const failed = (code: string, status: number) => ({ type: 'failed', error: { cod
 const burnt = (code: string, status?: number) => ({
   type: 'burnt',
   error: { code, ...(status && { status }) },
-  waitMs: 7000,
 });
 
 describe('the response to a code', () => {
@@ -47,7 +45,7 @@ describe('the response to a code', () => {
     [407, failed('service-failed', 407)],
     [408, burnt('service-failed', 408)],
     [409, failed('service-failed', 409)],
-    [429, { type: 'rate-limited', waitMs: 7000 }],
+    [429, { type: 'rate-limited', waitMs: undefined }],
     [499, failed('service-failed', 499)],
     [500, burnt('service-failed', 500)],
     [503, burnt('service-failed', 503)],

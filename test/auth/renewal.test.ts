@@ -1,9 +1,12 @@
-// Renewal of a token in use: in the background, and in a hidden frame while the service is temporarily unavailable.
+// Renewal of a token in use: in the background, in a hidden frame while the service is temporarily unavailable, and its limits.
 import { expect } from '@open-wc/testing';
+import { reduce } from '../../src/auth/machine.ts';
+import type { AuthEvent, AuthModel } from '../../src/auth/machine-types.ts';
 import { skipTime, stopClock } from '../support/clock.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, open } from './open-session.ts';
 import { granted, openSilent } from './scripted.ts';
+import { at, EVENTS, generation } from './sign-in-table.ts';
 
 afterEach(closeAll);
 
@@ -63,5 +66,71 @@ describe('a hidden frame that fails while the token is valid', () => {
       undo();
     }
     expect(failuresOf(changes)).to.deep.equal([]);
+  });
+});
+
+describe('the renewal limits', () => {
+  /** Returns the model after a renewal that brings a token. */
+  const renewed = (before: AuthModel, lifetimeMs: number): AuthModel => {
+    const model = { ...before, state: 'signed-in', renewing: 'exchange', generation } as const;
+    const bearer = { value: 't', lifetimeMs, isAssumed: false };
+    const { model: after } = reduce(model, { type: 'token', generation, bearer });
+    return { ...after, isAlive: false, isProven: false };
+  };
+  const asked = (model: AuthModel): unknown[] => {
+    const { model: next, effects } = reduce(model, EVENTS['renew-due']);
+    return [
+      next.renewing ?? next.state,
+      ...effects.map((effect) => ('ms' in effect ? effect.ms : effect.type)),
+    ];
+  };
+  const started = ['silent', 'deadline', 'try-silent'];
+  const ended = ['prompt', 'require'];
+
+  it('keep renewals half a minute apart, less so for tokens with a short lifetime', () => {
+    const first = at('signed-in', { isAlive: false, nowMs: 1000 });
+    expect(asked(first)).to.deep.equal(started);
+    for (const [lifetimeMs, ms] of [
+      [900_000, 30_000],
+      [50_000, 10_000],
+    ] as const) {
+      const next = renewed(first, lifetimeMs);
+      expect(asked(next), 'waits in the background').to.deep.equal(['cooling', ms]);
+      expect(asked({ ...next, nowMs: 1000 + ms - 1 })).to.deep.equal(['cooling', 1]);
+      expect(asked({ ...next, nowMs: 1000 + ms })).to.deep.equal(started);
+      expect(asked({ ...next, isAlive: true }), 'the token is still usable').to.deep.equal(['signed-in']);
+    }
+  });
+
+  it('delay a renewal as the service requests, and require the user if that is too long', () => {
+    const held = (ms: number): AuthModel => at('signed-in', { isAlive: false, renewableAtMs: ms });
+    expect(asked(held(300_000))).to.deep.equal(['cooling', 300_000]);
+    expect(asked(held(300_001))).to.deep.equal(ended);
+  });
+
+  it('delay failed renewals for longer each time, however many, until there is a new token', () => {
+    let model = at('renewing-silent');
+    const waits = Array.from({ length: 8 }, () => {
+      const { model: next } = reduce(model, { ...EVENTS.failed, generation: model.generation } as AuthEvent);
+      model = { ...next, renewing: 'silent' };
+      return model.renewableAtMs;
+    });
+    expect(waits).to.deep.equal([2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+    expect(renewed(model, 900_000).waitedMs).to.equal(0);
+  });
+
+  it('stop after three renewals without a successful call', () => {
+    const times = { ...at('signed-in').times, brakeMs: 0 };
+    let model = at('signed-in', { isAlive: false, times });
+    for (let count = 0; count < 3; count++) {
+      expect(asked(model)).to.deep.equal(started);
+      model = renewed(model, 900_000);
+    }
+    expect(asked(model)).to.deep.equal(ended);
+    const proven = { ...model, isProven: true };
+    expect(asked(proven)).to.deep.equal(started);
+    expect(renewed(proven, 900_000).fruitless).to.equal(1);
+    const signedIn = reduce({ ...model, state: 'prompt' }, EVENTS['sign-in']).model;
+    expect(signedIn.fruitless, 'a sign-in by the user counts from zero').to.equal(0);
   });
 });

@@ -44,7 +44,6 @@ export function create(input: SettingsInput = {}, more: Partial<FlowContext> = {
     owner: crypto.randomUUID(),
     askPage: () => undefined,
     fits: () => true,
-    coolings: () => 0,
     ...more,
   });
   return {

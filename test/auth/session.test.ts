@@ -253,7 +253,7 @@ describe('a call with a token', () => {
       calls += 1;
       return { token: `token-${calls}`, expires_at: Date.now() + (calls === 1 ? 6000 : 900_000) };
     };
-    const { session } = open({ getToken }, { leadMs: 60_000 });
+    const { session } = open({ getToken });
     await session.withToken(async () => undefined, forever);
     const undo = skipTime(5900);
     try {

@@ -1,12 +1,12 @@
 // The expected sign-in table, written independently of the code: the result of each event in each state.
 import { createModel } from '../../src/auth/machine.ts';
 import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/machine-types.ts';
+import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import type { AuthState } from '../../src/core/types.ts';
 
-const limits = { coolCapMs: 300_000, resendMs: 30_000 };
 const first = createModel({
   frames: 'allowed',
-  limits,
+  times: AUTH_TIMES,
   isSessionEnough: false,
   signedOut: 'no',
 });
@@ -27,7 +27,7 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   disconnected: { type: 'disconnected' },
   fault: { type: 'fault' },
   allowed: { type: 'allowed' },
-  'renew-due': { type: 'renew-due', reason: 'expired', isSpent: false },
+  'renew-due': { type: 'renew-due', reason: 'expired' },
   returned: { type: 'returned', grant },
   unable: { type: 'unable', error: { code: 'state-mismatch' } },
   'step-up': { type: 'step-up' },
@@ -45,7 +45,7 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   token: { type: 'token', generation, bearer },
   failed: { type: 'failed', generation, error },
   'other-user': { type: 'other-user', generation },
-  burnt: { type: 'burnt', generation, error, waitMs: 1000 },
+  burnt: { type: 'burnt', generation, error },
   'rate-limited': { type: 'rate-limited', generation, waitMs: 1000 },
   established: { type: 'established', generation },
   challenged: { type: 'challenged', generation, methods: [totp, sms], hints: {} },
@@ -57,7 +57,12 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   refused: { type: 'refused', generation, error: { code: 'credentials-rejected' } },
 };
 
-export type Where = AuthState | 'renewing-host' | 'renewing-silent' | 'renewing-exchange';
+export type Where =
+  | AuthState
+  | 'renewing-host'
+  | 'renewing-silent'
+  | 'renewing-exchange'
+  | 'renewing-cooling';
 export const challenge = { methods: [totp, sms], method: sms };
 /** Fields of the model in each state, except `state` itself. */
 const WHERE: { readonly [W in Where]?: Partial<AuthModel> } = {
@@ -67,10 +72,11 @@ const WHERE: { readonly [W in Where]?: Partial<AuthModel> } = {
   verify: { challenge },
   wait: { challenge: { methods: [push, sms], method: push } },
   'signed-in': { isAlive: true },
-  cooling: { cooledFrom: 'exchange', canResend: true, coolings: 1, cooledMs: 1000 },
+  cooling: { cooledFrom: 'exchange', waitedMs: 1000 },
   'renewing-host': { renewing: 'asking-host', isAlive: true, source: 'host' },
   'renewing-silent': { renewing: 'silent', isAlive: true },
   'renewing-exchange': { renewing: 'exchange', isAlive: true },
+  'renewing-cooling': { renewing: 'cooling', cooledFrom: 'signed-in' },
 };
 
 export const at = (where: Where, patch: Partial<AuthModel> = {}): AuthModel => {
@@ -202,18 +208,19 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
   cooling: { elapsed: 'exchange - deadline redeem-again', cancel: 'prompt canceled require' },
   'renewing-host': {
     'host-token': 'signed-in - keep',
-    failed: 'signed-in - hold',
-    deadline: 'signed-in - hold',
+    failed: 'signed-in -',
+    deadline: 'signed-in -',
   },
   'renewing-silent': {
     code: 'signed-in - deadline redeem',
-    failed: 'signed-in - hold',
-    deadline: 'signed-in - hold',
+    failed: 'signed-in -',
+    deadline: 'signed-in -',
   },
   'renewing-exchange': {
     token: 'signed-in - keep',
-    failed: 'signed-in - hold',
+    failed: 'signed-in -',
     burnt: 'signed-in - deadline try-silent',
-    'rate-limited': 'signed-in - hold',
+    'rate-limited': 'signed-in -',
   },
+  'renewing-cooling': { elapsed: 'signed-in -' },
 };

@@ -46,7 +46,7 @@ const start = (target: object = popup): Promise<unknown> =>
     target as Window,
     settings,
     round,
-    { closedPollMs: 200, closedGraceMs: 1500 },
+    { closedGraceMs: 1500 },
     () => {
       closedCount += 1;
     },

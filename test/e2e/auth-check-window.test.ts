@@ -90,7 +90,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE, only: 'chromium' }, () => {
 inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given a severed window that stays open for four minutes, then it can still finish', async () => {
     await world.context.clock.install();
-    const page = await openWaiting(world, `idp-id="corp" ${times({ closedPollMs: 20, closedGraceMs: 50 })}`);
+    const page = await openWaiting(world, `idp-id="corp" ${times({ closedGraceMs: 50 })}`);
     const window = await openWindow(page);
     await panel(page, 'popup-lost').waitFor();
     await signInButton(page).getByText('Open again').waitFor();
@@ -109,7 +109,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
 
   test('given a closed window that is not opened again, then its deadline reports popup-closed once, and Sign in works again', async () => {
     await world.context.clock.install();
-    const page = await openWaiting(world, times({ closedPollMs: 20, closedGraceMs: 50 }));
+    const page = await openWaiting(world, times({ closedGraceMs: 50 }));
     await (await openWindow(page)).close();
     await panel(page, 'popup-lost').waitFor();
     await page.clock.fastForward(AUTH_TIMES.popupMs);

@@ -1,16 +1,16 @@
 // During an upload, a user or a time server sets the system clock two hours ahead or back.
 
 import { expect } from '@open-wc/testing';
-import { AUTH_TIMES } from '../../src/auth/times.ts';
-import { createBrakes, createKeeper } from '../../src/auth/token-keeper.ts';
+import { createKeeper } from '../../src/auth/token-keeper.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { HostBackoff } from '../../src/core/retries.ts';
 import { connect } from '../../src/engine/connection.ts';
 import { Progress } from '../../src/engine/transfer/progress.ts';
 import { isStale } from '../../src/pipeline/presign.ts';
+import { closeAll, forever, open } from '../auth/open-session.ts';
 import { fileOf } from '../support/bytes.ts';
 import { type Clock, jumpClock, stopClock } from '../support/clock.ts';
-import { until } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
 
@@ -99,7 +99,10 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
     beforeEach(() => {
       clock = stopClock();
     });
-    afterEach(() => clock.restore());
+    afterEach(() => {
+      clock.restore();
+      closeAll();
+    });
 
     it('when a ticket expires', async () => {
       const upload = { url: 'https://store.test/', method: 'PUT', headers: {} } as const;
@@ -116,7 +119,7 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
     });
 
     it('when a token is renewed, and when it expires', async () => {
-      const keeper = createKeeper(AUTH_TIMES);
+      const keeper = createKeeper();
       keeper.keep({ value: 't', lifetimeMs: 100_000, isAssumed: false });
       clock.jump(jumpMs);
       await clock.pass(75_000);
@@ -127,11 +130,26 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
       expect(keeper.value()).to.equal(undefined);
     });
 
-    it('how long a failed renewal delays the next one', () => {
-      const brakes = createBrakes(AUTH_TIMES);
-      brakes.hold(30_000);
+    it('how long a failed renewal delays the next one', async () => {
+      let count = 0;
+      const getToken = () => {
+        count += 1;
+        if (count === 2) throw new Error('refused once');
+        return { token: `token-${count}`, expires_at: Date.now() + 100_000 };
+      };
+      const { session } = open({ getToken });
+      const call = (): Promise<unknown> => session.withToken(async (token) => token, forever);
+      await call();
+      await clock.pass(85_000);
       clock.jump(jumpMs);
-      expect(brakes.waitMs(300_000)).to.equal(30_000);
+      await call();
+      await settled();
+      await clock.pass(1500);
+      await call();
+      expect(count).to.equal(2);
+      await clock.pass(1000);
+      await call();
+      expect(count).to.equal(3);
     });
 
     it('how long a host is not called', async () => {

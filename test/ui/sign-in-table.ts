@@ -10,7 +10,7 @@ import { createElement, shown } from './support.ts';
 const fixtures = new URL('../auth/fixtures/', import.meta.url).href;
 
 /** On a slow machine, the hidden frame takes longer than its limit of 10 seconds. The states after it would never come. */
-const TIMES = { closedPollMs: 1, closedGraceMs: 1, silentMs: 1e8, popupMs: 1e8 };
+const TIMES = { closedGraceMs: 1, silentMs: 1e8, popupMs: 1e8 };
 
 /** Creates an element without a signed-in user. Each opened window is the next of `windows`; the browser blocks further windows. */
 async function setUp(settings: object, windows: readonly FakeWindow[]): Promise<Stage> {
