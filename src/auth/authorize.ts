@@ -4,14 +4,21 @@
 
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
-import { UploaderError } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import type { Bearer } from './bearer.ts';
 import type { Effect, Failure, FlowEvent, Grant, Send } from './machine-types.ts';
 import { createTransaction, isAnswer, readAnswer, type Transaction } from './pkce.ts';
-import { type CallContext, callService, isPause, type PostAnswer, record, toFailure } from './post.ts';
+import {
+  type CallContext,
+  callService,
+  failed,
+  isPause,
+  type PostAnswer,
+  record,
+  toFailure,
+} from './post.ts';
 import { dropTransactions, type Returned, STORED } from './redirect.ts';
 import { hasSignedOut } from './sign-out-mark.ts';
 import { type AuthTimes, DEADLINES } from './times.ts';
@@ -154,14 +161,14 @@ export async function redeem(
   call: CallContext,
   { read, arrived }: Pick<AuthorizeContext, 'read' | 'arrived'>,
 ): Promise<FlowEvent> {
-  const failed = (error: Failure): FlowEvent => ({ type: 'failed', error });
+  const ended = (error: Failure): FlowEvent => ({ type: 'failed', error });
   const burnt = (error: Failure): FlowEvent => ({ type: 'burnt', error });
   let answer: PostAnswer;
   try {
     answer = await callService('token', { code, code_verifier: verifier }, call);
   } catch (error) {
     const failure = toFailure(error, 'network');
-    return failure.code === 'bad-config' ? failed(failure) : burnt(failure);
+    return failure.code === 'bad-config' ? ended(failure) : burnt(failure);
   } finally {
     call.signal.throwIfAborted();
   }
@@ -170,7 +177,7 @@ export async function redeem(
   if (status >= 500 || status === 408) return burnt({ code: 'service-failed', status });
   if (status < 200 || status > 299) {
     const isRefused = [400, 401].includes(status) || record(body).error === 'invalid_grant';
-    return failed({
+    return ended({
       code: isRefused ? 'code-rejected' : status === 403 ? 'forbidden' : 'service-failed',
       status,
     });
@@ -211,7 +218,7 @@ export function createAuthorize(context: AuthorizeContext) {
 
   async function inWindow(signal: AbortSignal, send: Send): Promise<Grant> {
     const { popup } = next;
-    if (!popup) throw new UploaderError('popup-blocked', 'The browser blocked the sign-in window');
+    if (!popup) throw failed('popup-blocked');
     const request = await begin();
     signal.throwIfAborted();
     return runPopup(popup, settings, request, times, () => send({ type: 'closed-reading' }), signal);
@@ -274,10 +281,7 @@ export function createAuthorize(context: AuthorizeContext) {
       const { verifier, origin, createdAtMs, params } = stored;
       const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < TRANSACTION_MS;
       if (typeof verifier !== 'string' || !isYoung || !isAnswer(params, state))
-        throw new UploaderError(
-          'state-mismatch',
-          'The state of the sign-in response does not match a request',
-        );
+        throw failed('state-mismatch');
       return readAnswer(settings, params, { state, verifier, origin: String(origin) }, 'redirect');
     },
     /** Forgets the code that may be sent once more. */

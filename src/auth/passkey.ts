@@ -3,8 +3,7 @@
 
 import { toBase64Url } from '../core/base64-url.ts';
 import type { Settings } from '../core/config.ts';
-import { UploaderError } from '../core/errors.ts';
-import { record } from './post.ts';
+import { failed, record } from './post.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Service = Pick<Settings, 'baseUrl' | 'authOptions'>;
@@ -25,7 +24,7 @@ function readOptions(json: Json, { baseUrl, authOptions }: Service): PublicKeyCr
   const given = record(json.publicKey ?? json);
   const allowedId = authOptions.rpId ?? new URL(baseUrl).hostname;
   const { rpId = allowedId } = given;
-  if (rpId !== allowedId) throw new Error('rpId is not the host of base-url');
+  if (rpId !== allowedId) throw failed('passkey-unavailable');
   const options: Json = { ...given, rpId };
   const parse = (PublicKeyCredential as { parseRequestOptionsFromJSON?: (json: unknown) => unknown })
     .parseRequestOptionsFromJSON;
@@ -66,8 +65,7 @@ export async function askPasskey(request: Json, service: Service, signal: AbortS
   } catch (cause) {
     const isDeclined =
       cause instanceof DOMException && (cause.name === 'NotAllowedError' || cause.name === 'AbortError');
-    if (!isDeclined)
-      throw new UploaderError('passkey-unavailable', 'The browser could not use a passkey', { cause });
+    if (!isDeclined) throw failed('passkey-unavailable');
   }
-  throw new UploaderError('passkey-canceled', 'The user canceled the passkey request');
+  throw failed('passkey-canceled');
 }

@@ -3,10 +3,10 @@
 import { resolveUrl } from '../core/addresses.ts';
 import { toBase64Url } from '../core/base64-url.ts';
 import type { Settings } from '../core/config.ts';
-import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { Grant } from './machine-types.ts';
 import { ownerToMatch } from './page.ts';
+import { failed } from './post.ts';
 
 /** An authorization request. `state` and `verifier` are secret. */
 export interface Transaction {
@@ -32,7 +32,7 @@ export const challengeOf = async (verifier: string): Promise<string> =>
 function serviceUrl(settings: Settings, path: string): URL {
   const url = resolveUrl(settings.baseUrl, path);
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return url;
-  throw new UploaderError('bad-config', 'authorize-path must use https');
+  throw failed('bad-config');
 }
 
 /**
@@ -44,7 +44,7 @@ export async function createTransaction(
   redirectUri: string,
   extra: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Transaction> {
-  if (!globalThis.crypto?.subtle) throw new UploaderError('insecure-context', 'Sign-in requires https');
+  if (!globalThis.crypto?.subtle) throw failed('insecure-context');
   const verifier = createSecret();
   const state = createSecret();
   const challenge = await challengeOf(verifier);
@@ -98,16 +98,13 @@ export function readAnswer(
 ): Grant {
   const parsed = new URLSearchParams(params);
   const [iss, code, error] = ['iss', 'code', 'error'].map((name) => parsed.get(name));
-  if (!isIssuer(iss ?? null, settings, round.origin))
-    throw new UploaderError(
-      'issuer-mismatch',
-      'The issuer of the sign-in response is missing or does not match',
-    );
+  if (!isIssuer(iss ?? null, settings, round.origin)) throw failed('issuer-mismatch');
   if (isAnswer(params, round.state)) {
-    if (error) throw refusal(error);
     if (code) return { code, verifier: round.verifier, via };
+    if (error === 'access_denied') throw failed('access-denied');
+    if (LOGIN_NEEDED.test(error ?? '')) throw failed('sign-in-required');
   }
-  throw new UploaderError('authorize-failed', 'The sign-in response has neither a code nor an error');
+  throw failed('authorize-failed');
 }
 
 /**
@@ -118,14 +115,4 @@ function isIssuer(iss: string | null, { issuer, baseUrl }: Settings, origin: str
   if (issuer !== undefined) return iss === issuer;
   if (iss === null) return true;
   return URL.canParse(iss) && [new URL(baseUrl).origin, origin].includes(new URL(iss).origin);
-}
-
-function refusal(error: string): UploaderError {
-  let code: ErrorCode = 'authorize-failed';
-  if (LOGIN_NEEDED.test(error)) code = 'sign-in-required';
-  else if (error === 'access_denied') code = 'access-denied';
-  return new UploaderError(
-    code,
-    `The sign-in page responded with the error ${error.replace(/[^\w-]/g, '').slice(0, 40)}`,
-  );
 }

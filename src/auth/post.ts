@@ -1,7 +1,7 @@
 // Calls the sign-in operations of the service, or the functions of the page's adapter instead. Does not interpret the responses.
 
 import type { Settings } from '../core/config.ts';
-import { type ErrorCode, toUploaderError } from '../core/errors.ts';
+import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import type { Failure } from './machine-types.ts';
 
 /** Sends a POST request. Rejects with `UploaderError` (`network`, `timeout`, `bad-response`) if no response could be read. */
@@ -47,11 +47,15 @@ export async function callService(
 export const isPause = ({ status, retryAfterMs }: PostAnswer): boolean =>
   status === 429 || (status === 503 && retryAfterMs !== undefined);
 
-/** Returns the parts of an error that may be shown. `code` is used if the error is no `UploaderError`. */
-export function toFailure(error: unknown, code: ErrorCode): Failure {
-  const known = toUploaderError(error, code, 'Signing in failed');
-  return known.status === undefined ? { code: known.code } : { code: known.code, status: known.status };
+/** Returns the parts of an error that may be shown. `otherwise` is used if the error is no `UploaderError`. */
+export function toFailure(error: unknown, otherwise: ErrorCode): Failure {
+  if (!(error instanceof UploaderError)) return { code: otherwise };
+  const { code, status } = error;
+  return status === undefined ? { code } : { code, status };
 }
+
+/** Creates an error that becomes a `Failure`. Only its code is ever shown, so all have the same message. */
+export const failed = (code: ErrorCode): UploaderError => new UploaderError(code, 'Sign-in failed');
 
 /** Returns the untrusted value if it is an object (not an array), otherwise an empty object. */
 export const record = (value: unknown): Readonly<Record<string, unknown>> =>

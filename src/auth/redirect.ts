@@ -1,8 +1,7 @@
 // Redirect mode: the authorization request and its response in `sessionStorage`, while the user is on another page.
 
 import type { Settings } from '../core/config.ts';
-import { UploaderError } from '../core/errors.ts';
-import { record } from './post.ts';
+import { failed, record } from './post.ts';
 
 /** Prefix of the keys of stored authorization requests. `callback.ts` has a copy, and adds the response as `params`. */
 export const STORED = 'secure-uploader:redirect:';
@@ -16,9 +15,7 @@ export interface Returned {
 /** Returns the URL of the callback page. Throws `bad-config` if this URL does not have the page's origin. */
 export function readRedirectUri(settings: Settings): string {
   const url = new URL(settings.redirectUri ?? 'secure-uploader-callback.html', document.baseURI);
-  if (url.origin !== location.origin) {
-    throw new UploaderError('bad-config', "redirect-uri must have the page's origin");
-  }
+  if (url.origin !== location.origin) throw failed('bad-config');
   return url.href;
 }
 
