@@ -32,11 +32,10 @@ export function readBearer(
   { sameUserField = 'id', ownerField }: Pick<AuthOptions, 'ownerField' | 'sameUserField'> = {},
 ): Bearer | undefined {
   const body = typeof input === 'object' ? record(input) : { token: input };
-  const value = body.token ?? body.access_token ?? body.accessToken;
+  const value = body.token ?? body.access_token;
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(value)) return undefined;
-  const at = readTimeMs(body.expires_at ?? body.expiresAt);
-  const expiresInMs =
-    at === undefined ? readNumber(body.expires_in ?? body.expiresIn) * 1000 : at - Date.now();
+  const at = readTimeMs(body.expires_at);
+  const expiresInMs = at === undefined ? readNumber(body.expires_in) * 1000 : at - Date.now();
   // A new token that seems to have expired shows that the device's clock is wrong.
   const isAssumed = !(
     Number.isFinite(expiresInMs) && expiresInMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs)

@@ -26,7 +26,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     locked: 'locked',
     expired: 'expired',
     challengeexpired: 'expired',
-    invalidcode: 'wrong',
+    invalidcode: 'refused',
     denied: 'refused',
     invalidcredentials: 'refused',
     slowdown: 'slower',
@@ -113,15 +113,13 @@ export function readAnswer(step: Step, status: number, body: unknown, how: ReadO
 }
 
 function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions): Event {
-  const { nowMs, canUsePasskey } = how;
   const isError = status >= 400;
   const error = normalize(answer.error);
   const next = normalize(answer.next_step);
   const said = [normalize(answer.status), error].filter(Boolean).map((word) => WORDS.get(word));
   const nextKind = NEXT_WORDS.includes(next) ? 'established' : WORDS.get(next);
   const says = (kind: string): boolean => said.includes(kind);
-  const hasToken = text(answer.challenge_token) !== undefined;
-  const hints = readHints(answer, nowMs);
+  const hints = readHints(answer, how.nowMs);
   const refuse = (code: ErrorCode): Event => ({ type: 'refused', error: { code, status } });
   const wrong: Event | undefined = step === 'answer' ? { type: 'wrong', hints } : undefined;
   const rejected = step === 'login' ? refuse('credentials-rejected') : wrong;
@@ -129,18 +127,18 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
   if (says('locked')) return refuse('account-locked');
   if (says('expired') || status === 410)
     return step === 'login' ? refuse('step-unsupported') : { type: 'expired' };
-  if (says('wrong') || says('refused')) return rejected ?? { type: 'denied' };
+  if (says('refused')) return rejected ?? { type: 'denied' };
+  // A start is no success, so its words do not matter.
+  if (step === 'start' && !isError) return { type: 'started', hints };
+  const hasToken = text(answer.challenge_token) !== undefined;
   const isSlower = says('slower');
-  if (isSlower || says('waiting') || (hasToken && step === 'poll')) {
-    if (step === 'poll') return { type: 'pending', hints, isSlower };
-    if (step === 'start') return { type: 'started', hints };
-  }
+  if (step === 'poll' && (isSlower || says('waiting') || hasToken))
+    return { type: 'pending', hints, isSlower };
   const offered: unknown = answer.available_methods;
   const hasMethods = Array.isArray(offered) && offered.length > 0;
   if (hasToken || hasMethods || says('challenge') || nextKind === 'challenge') {
-    if (step === 'start' && !isError) return { type: 'started', hints };
     if (wrong && (isError || error)) return wrong;
-    const methods = readMethods(offered, canUsePasskey);
+    const methods = readMethods(offered, how.canUsePasskey);
     if (methods.length === 0) return refuse(hasMethods ? 'method-unsupported' : 'step-unsupported');
     const named = methods.find(({ id, family }) => normalize(id) === next || family === next);
     const method = methods.length === 1 ? methods[0] : named;

@@ -10,14 +10,14 @@ const LATEST_MS = 8.64e15;
  * milliseconds. Returns `undefined` if the value is unreadable or too large.
  */
 export function readTimeMs(value: unknown): number | undefined {
-  if (typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value))) {
-    const number = Number(value);
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined;
+  const number = Number(value);
+  if (!Number.isNaN(number)) {
     const atMs = number < SECONDS_BELOW ? number * 1000 : number;
     return atMs > 0 && atMs <= LATEST_MS ? atMs : undefined;
   }
-  if (typeof value !== 'string') return undefined;
-  const text = value.trim();
+  const text = String(value).trim();
   const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(text);
-  const parsed = Date.parse(hasZone ? text : `${text.includes('T') ? text : text.replace(' ', 'T')}Z`);
+  const parsed = Date.parse(hasZone ? text : `${text.replace(' ', 'T')}Z`);
   return Number.isNaN(parsed) ? undefined : parsed;
 }
