@@ -67,7 +67,7 @@ export const mutations = [
   {
     rule: 'D10',
     says: 'The response of a redirect is in no URL of your page, and is removed from the storage immediately',
-    file: 'src/auth/redirect.ts',
+    file: 'src/auth/storage.ts',
     before: '    sessionStorage.removeItem(key);\n    return',
     after: '    return',
     test: 'test/e2e/auth-window.test.ts',
@@ -170,7 +170,7 @@ export const mutations = [
   {
     rule: 'D22',
     says: "With `authOptions.ownerField`, each token of the service must name `owner`, also the first one. Without it, the user of the service's session counts, even if `owner` is another one",
-    file: 'src/auth/token-keeper.ts',
+    file: 'src/auth/token.ts',
     before: 'user === undefined ? isFromPage || owner === undefined : user === (userOfToken ?? user),',
     after: 'user === (userOfToken ?? user) || user === undefined || !isFromPage,',
     test: 'test/auth/owner-field.test.ts',
@@ -179,7 +179,7 @@ export const mutations = [
   {
     rule: 'S1',
     says: 'The token is in one private variable, and no property or setting returns it: never in an attribute, the DOM, an event, storage, a URL, a log or an error',
-    file: 'src/auth/shared-session.ts',
+    file: 'src/auth/session.ts',
     before: 'toJSON: () => snapshot,',
     after: 'toJSON: () => ({ ...snapshot, token: keeper.value() }),',
     test: 'test/auth/session.test.ts',
@@ -226,7 +226,7 @@ export const mutations = [
   {
     rule: 'S6',
     says: 'The callback URL is the configured one, has the page’s origin, and never changes',
-    file: 'src/auth/redirect.ts',
+    file: 'src/auth/settings.ts',
     before: 'if (url.origin !== location.origin) throw',
     after: "if (url.origin === 'null') throw",
     test: 'test/auth/exchange.test.ts',
@@ -309,7 +309,7 @@ export const mutations = [
   {
     rule: 'S15',
     says: 'A sign-in ends with the last element that uses it; a page that is unloaded permanently deletes its token',
-    file: 'src/auth/shared-session.ts',
+    file: 'src/auth/session.ts',
     before: 'if (users.size > 0 || life',
     after: 'if (life',
     test: 'test/auth/session.test.ts',

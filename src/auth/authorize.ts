@@ -2,26 +2,27 @@
 // sends the response by `postMessage` and by `BroadcastChannel`. All other messages are ignored. Loaded late: a page that sets
 // `getToken` does not download this module.
 
+import type { AuthTimes } from '../core/auth-times.ts';
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
 import type { AuthState } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
-import type { Bearer } from './bearer.ts';
-import type { Effect, Failure, FlowEvent, Grant, Send } from './machine-types.ts';
-import { createTransaction, isAnswer, readAnswer, type Transaction } from './pkce.ts';
-import {
-  type CallContext,
-  callService,
-  failed,
-  isPause,
-  type PostAnswer,
-  record,
-  toFailure,
-} from './post.ts';
-import { dropTransactions, type Returned, STORED } from './redirect.ts';
-import { hasSignedOut } from './sign-out-mark.ts';
-import { type AuthTimes, DEADLINES } from './times.ts';
+import { callService, failed, isPause, record, toFailure } from './calls.ts';
+import { createTransaction, isAnswer, readGrant } from './pkce.ts';
+import { DEADLINES } from './settings.ts';
+import { dropTransactions, hasSignedOut, type Returned, STORED } from './storage.ts';
+import type {
+  CallContext,
+  Effect,
+  Failure,
+  FlowContext,
+  FlowEvent,
+  Grant,
+  PostAnswer,
+  Send,
+  Transaction,
+} from './types.ts';
 
 /** State that the click of the user and the authorization request share. */
 export interface NextRequest {
@@ -31,17 +32,14 @@ export interface NextRequest {
   popup: Window | undefined;
 }
 
-export interface AuthorizeContext extends Pick<CallContext, 'settings' | 'post'> {
-  readonly times: AuthTimes;
-  /** Name of the session in stored authorization requests, and in the lock that all tabs share. */
-  readonly owner: string;
+export interface AuthorizeContext extends Pick<FlowContext, 'settings' | 'post' | 'times' | 'sessionKey'> {
   readonly next: NextRequest;
   /**
    * Returns the redirect URI. Reads the URI only once, so that all authorization requests use the same value. Throws `bad-config`.
    */
   readonly redirectUri: () => string;
-  readonly read: (input: unknown) => Bearer | undefined;
-  readonly arrived: (type: 'token', bearer: Bearer) => FlowEvent;
+  /** Returns the event for the token in a response; `undefined` if there is none. */
+  readonly accept: (type: 'token', body: unknown) => FlowEvent | undefined;
 }
 
 /** Types of the messages between this page and the callback page. `callback.ts` has copies. */
@@ -105,7 +103,7 @@ export async function runPopup(
   if (!popup.closed) popup.location.replace(request.url);
   watch().catch(() => undefined);
   try {
-    return readAnswer(settings, await answer, request, 'popup');
+    return readGrant(settings, await answer, request, 'popup');
   } finally {
     watching.abort();
   }
@@ -127,7 +125,7 @@ export async function trySilent(
   frame.src = request.url;
   document.body.append(frame);
   try {
-    return readAnswer(settings, await answer, request, 'silent');
+    return readGrant(settings, await answer, request, 'silent');
   } finally {
     frame.remove();
   }
@@ -159,7 +157,7 @@ const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise
 export async function redeem(
   { code, verifier }: Grant,
   call: CallContext,
-  { read, arrived }: Pick<AuthorizeContext, 'read' | 'arrived'>,
+  accept: AuthorizeContext['accept'],
 ): Promise<FlowEvent> {
   const ended = (error: Failure): FlowEvent => ({ type: 'failed', error });
   const burnt = (error: Failure): FlowEvent => ({ type: 'burnt', error });
@@ -182,16 +180,15 @@ export async function redeem(
       status,
     });
   }
-  // `record` drops a response that is a string, because `read` would accept the string as a token.
-  const bearer = read(record(body));
-  return bearer ? arrived('token', bearer) : burnt({ code: 'token-malformed', status });
+  // `record` drops a response that is a string, because `accept` would take the string for a token.
+  return accept('token', record(body)) ?? burnt({ code: 'token-malformed', status });
 }
 
 export type Authorize = ReturnType<typeof createAuthorize>;
 
 /** Creates the effects of one session that make authorization requests. */
 export function createAuthorize(context: AuthorizeContext) {
-  const { settings, post, times, owner, next, redirectUri } = context;
+  const { settings, post, times, sessionKey, next, redirectUri, accept } = context;
   /** Grant whose code may be sent once more. */
   let resendable: Grant | undefined;
   let lock: AbortController | undefined;
@@ -200,7 +197,7 @@ export function createAuthorize(context: AuthorizeContext) {
   /** Waits for the lock, which only one tab at a time can hold. `unlock` releases the lock. */
   async function turn(signal: AbortSignal): Promise<void> {
     lock ??= new AbortController();
-    locked ??= takeLock(`secure-uploader:auth:${owner}`, LOCK_MS, lock.signal);
+    locked ??= takeLock(`secure-uploader:auth:${sessionKey}`, LOCK_MS, lock.signal);
     await locked;
     signal.throwIfAborted();
   }
@@ -228,7 +225,7 @@ export function createAuthorize(context: AuthorizeContext) {
     const { state, verifier, origin, url } = await begin();
     signal.throwIfAborted();
     dropTransactions();
-    const stored = { verifier, origin, owner, returnTo: location.href, createdAtMs: Date.now() };
+    const stored = { verifier, origin, sessionKey, returnTo: location.href, createdAtMs: Date.now() };
     sessionStorage.setItem(STORED + state, JSON.stringify(stored));
     location.assign(url);
   }
@@ -238,7 +235,7 @@ export function createAuthorize(context: AuthorizeContext) {
     resendable = undefined;
     if (!grant) return;
     await turn(signal);
-    const event = await redeem(grant, { settings, post, signal }, context);
+    const event = await redeem(grant, { settings, post, signal }, accept);
     if (event.type === 'rate-limited') resendable = grant;
     if (event.type === 'token') next.demand = '';
     send(event);
@@ -282,7 +279,7 @@ export function createAuthorize(context: AuthorizeContext) {
       const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < TRANSACTION_MS;
       if (typeof verifier !== 'string' || !isYoung || !isAnswer(params, state))
         throw failed('state-mismatch');
-      return readAnswer(settings, params, { state, verifier, origin: String(origin) }, 'redirect');
+      return readGrant(settings, params, { state, verifier, origin: String(origin) }, 'redirect');
     },
     /** Forgets the code that may be sent once more. */
     forget(): void {

@@ -2,30 +2,25 @@
 // `authorize.ts` for authorization requests.
 
 import type { TokenInput } from '../core/changes.ts';
-import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
 import { abortable, online, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import type { Authorize, NextRequest } from './authorize.ts';
-import { type Bearer, readBearer } from './bearer.ts';
-import type { AuthEvent, Effect, Failure, FlowEvent, Reason, Send } from './machine-types.ts';
-import type { Transaction } from './pkce.ts';
-import { type Post, toFailure } from './post.ts';
-import { readRedirectUri, takeReturn } from './redirect.ts';
-import { type AuthTimes, DEADLINES } from './times.ts';
-
-export interface FlowContext {
-  readonly settings: Settings;
-  readonly post: Post;
-  readonly times: AuthTimes;
-  /** Name of the session in stored authorization requests, and in the lock that all tabs share. */
-  readonly owner: string;
-  /** Returns the token that a listener of `auth-required` provided; `undefined` if no listener responded. */
-  readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
-  /** Returns false if the token belongs to another user. `isFromPage`: the page has supplied it. */
-  readonly fits: (bearer: Bearer, isFromPage: boolean) => boolean;
-}
+import { toFailure } from './calls.ts';
+import { DEADLINES, readRedirectUri } from './settings.ts';
+import { takeReturn } from './storage.ts';
+import { readBearer } from './token.ts';
+import type {
+  AuthEvent,
+  Effect,
+  Failure,
+  FlowContext,
+  FlowEvent,
+  Reason,
+  Send,
+  Transaction,
+} from './types.ts';
 
 /** States with an authorization request: `authorize.ts` runs their deadlines. */
 const REQUESTS: readonly AuthState[] = ['silent', 'popup', 'redirecting', 'exchange'];
@@ -43,21 +38,19 @@ function openWindow(): Window | null {
 export type Flows = ReturnType<typeof createFlows>;
 
 export function createFlows(context: FlowContext) {
-  const { settings, times, askPage, fits } = context;
+  const { settings, times, askPage, isSameUser } = context;
   let uri: string | undefined;
   const redirectUri = (): string => {
     uri ??= readRedirectUri(settings);
     return uri;
   };
-  const read = (input: unknown): Bearer | undefined =>
-    readBearer(input, times.assumedLifetimeMs, settings.authOptions);
   const next: NextRequest = { demand: '', idpId: undefined, popup: undefined };
   let authorize: Authorize | undefined;
 
   async function load(): Promise<Authorize> {
     const late = import('./authorize.ts');
     const { createAuthorize } = await abortable(late, AbortSignal.timeout(times.requestMs));
-    authorize ??= createAuthorize({ ...context, next, redirectUri, read, arrived });
+    authorize ??= createAuthorize({ ...context, next, redirectUri, accept });
     return authorize;
   }
 
@@ -73,18 +66,18 @@ export function createFlows(context: FlowContext) {
   }
 
   /**
-   * Returns the event for a new token. For the token of another user, the event is `other-user`, and the next authorization request
-   * requires a login. Throws `token-malformed` if `bearer` is missing.
+   * Returns the event for a new token; `undefined` if `input` contains no token. For the token of another user, the event is
+   * `other-user`, and the next authorization request requires a login.
    */
-  function arrived(type: 'host-token' | 'token', bearer: Bearer | undefined): FlowEvent {
-    if (!bearer)
-      throw new UploaderError('token-malformed', 'Expected a token string or an object with a token');
-    if (fits(bearer, type === 'host-token')) return { type, bearer };
+  function accept(type: 'page-token' | 'token', input: unknown): FlowEvent | undefined {
+    const bearer = readBearer(input, times.assumedLifetimeMs, settings.authOptions);
+    if (!bearer) return undefined;
+    if (isSameUser(bearer, type === 'page-token')) return { type, bearer };
     next.demand = 'login';
     return { type: 'other-user' };
   }
 
-  async function askHost(reason: Reason, signal: AbortSignal): Promise<FlowEvent> {
+  async function askForToken(reason: Reason, signal: AbortSignal): Promise<FlowEvent> {
     let input: TokenInput | undefined;
     try {
       const asked = settings.getToken ? settings.getToken(reason, signal) : askPage(reason);
@@ -93,7 +86,9 @@ export function createFlows(context: FlowContext) {
       throw new UploaderError('host-token-failed', 'getToken failed', { cause });
     }
     if (input === undefined) throw new UploaderError('host-token-failed', 'No token was provided');
-    return arrived('host-token', read(input));
+    const event = accept('page-token', input);
+    if (event) return event;
+    throw new UploaderError('token-malformed', 'Expected a token string or an object with a token');
   }
 
   async function runLate(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
@@ -116,8 +111,8 @@ export function createFlows(context: FlowContext) {
         await sleep(effect.ms, signal);
         await online(OFFLINE_MS, signal);
         return send({ type: 'elapsed' });
-      case 'ask-host':
-        return send(await askHost(effect.reason, signal));
+      case 'ask-page':
+        return send(await askForToken(effect.reason, signal));
       case 'try-silent':
       case 'run-popup':
       case 'redirect':
@@ -163,7 +158,7 @@ export function createFlows(context: FlowContext) {
     },
     /** Takes the authorization response that the callback page has stored for this session; `undefined` if there is none. */
     async takeReturn(): Promise<AuthEvent | undefined> {
-      const returned = takeReturn(context.owner);
+      const returned = takeReturn(context.sessionKey);
       if (!returned) return undefined;
       try {
         return { type: 'returned', grant: (await load()).readReturn(returned) };
@@ -175,7 +170,7 @@ export function createFlows(context: FlowContext) {
     run(effect: Effect, signal: AbortSignal, send: Send): void {
       runEffect(effect, signal, send).catch((error: unknown) => {
         if (signal.aborted) return;
-        if (effect.type === 'ask-host') {
+        if (effect.type === 'ask-page') {
           const { message, cause } = error as Error;
           // The message of an error from the page may contain a token, so only the name of the error is printed.
           const name = cause instanceof Error ? ` (${cause.name})` : '';

@@ -1,54 +1,18 @@
-// Sends credentials and challenge answers from the form, and turns the service's responses into events. Drops secrets as soon as
-// they are sent. Loaded only with the form.
+// Sends credentials, challenge answers and passkeys from the form, and turns the service's responses into events. Drops secrets as
+// soon as they are sent. Loaded only with the form.
 
+import { toBase64Url } from '../core/base64-url.ts';
+import type { Settings } from '../core/config.ts';
 import { shownText } from '../core/names.ts';
 import { abortable, sleep } from '../core/wait.ts';
-import { challengeRows } from './challenge-rows.ts';
-import type {
-  AuthEvent,
-  AuthModel,
-  Challenge,
-  Effect,
-  EventOf,
-  FlowEvent,
-  Rows,
-  Send,
-} from './machine-types.ts';
-import { askPasskey } from './passkey.ts';
-import type { Transaction } from './pkce.ts';
-import { type CallContext, callService, isPause, type PostAnswer, record, toFailure } from './post.ts';
-import { timesOf } from './times.ts';
-import { readAnswer, type Step } from './vocabulary.ts';
-
-export interface FormHost extends Pick<CallContext, 'settings' | 'post'> {
-  /** Creates an authorization request. The response to a login may contain the code for this request. */
-  readonly begin: () => Promise<Transaction>;
-  readonly model: () => AuthModel;
-  /** Returns a signal that aborts when the current state ends. */
-  readonly signal: () => AbortSignal;
-  readonly dispatch: (event: AuthEvent) => void;
-}
-
-export interface LoginForm {
-  readonly challenge: Challenge | undefined;
-  /** Field `message` of the service's last response. Set only with `authOptions.showServerMessages`. */
-  readonly said: string | undefined;
-  /** Sends the credentials, by field name (by default `email` and `password`). */
-  logIn(credentials: Readonly<Record<string, string>>, idpId?: string): void;
-  /** Sends a code after removing spaces and dashes. A recovery code is only trimmed. */
-  answer(code: string): void;
-  /** Asks the browser for a passkey and sends the credential. Call this method synchronously in the click handler. */
-  usePasskey(): Promise<void>;
-  act(choice: EventOf<'pick' | 'resend' | 'other-method'>): void;
-  readonly rows: Rows;
-  run(effect: Effect, signal: AbortSignal, send: Send): void;
-  /** Updates `said`, and drops secrets that are no longer needed. Call this method after each step of the table. */
-  onEnter(model: AuthModel): void;
-}
+import { callService, failed, isPause, record, toFailure } from './calls.ts';
+import { challengeRows, readResponse, type Step } from './challenge.ts';
+import { timesOf } from './settings.ts';
+import type { Challenge, Effect, FlowEvent, FormHost, LoginForm, PostAnswer } from './types.ts';
 
 const STEPS: readonly string[] = ['login', 'start', 'answer', 'poll'];
 
-export function createLoginForm({ settings, post, begin, model, signal, dispatch }: FormHost): LoginForm {
+export function createLoginForm({ settings, post, begin, machine }: FormHost): LoginForm {
   const { authOptions } = settings;
   const { pollMs } = timesOf(settings);
   /** User input that has not been sent yet. */
@@ -60,7 +24,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
   let nextSaid: string | undefined;
   let said: string | undefined;
 
-  const challenge = (): Challenge | undefined => model().challenge;
+  const challenge = (): Challenge | undefined => machine.model.challenge;
 
   async function call(step: Step, signal: AbortSignal): Promise<PostAnswer> {
     const context = { settings, post, signal };
@@ -70,7 +34,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
       const asked = { challenge_token: token, method: challenge()?.method?.id, action: step, ...body };
       return callService('challenge', asked, context);
     }
-    if (authOptions.loginSendsChallenge !== true || model().isSessionEnough)
+    if (authOptions.loginSendsChallenge !== true || machine.model.isSessionEnough)
       return callService('login', body, context);
     const round = await begin();
     verifier = round.verifier;
@@ -84,7 +48,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
     const { status, body, retryAfterMs } = answer;
     if (isPause(answer)) return { type: 'rate-limited', waitMs: retryAfterMs };
     const how = { nowMs: Date.now(), canUsePasskey: typeof globalThis.PublicKeyCredential === 'function' };
-    const { token: newest = token, code, ...event } = readAnswer(step, status, body, how);
+    const { token: newest = token, code, ...event } = readResponse(step, status, body, how);
     token = newest;
     const { message } = record(body);
     if (authOptions.showServerMessages === true && typeof message === 'string')
@@ -132,25 +96,90 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
     },
     logIn(fields, idpId = settings.idpId ?? 'local') {
       entered = { idp_id: idpId, ...fields };
-      dispatch({ type: 'submit-login' });
+      machine.dispatch({ type: 'submit-login' });
     },
     answer(code) {
       const isRecovery = challenge()?.method?.family === 'recovery';
       entered = { code: isRecovery ? code.trim() : code.replace(/[\s-]/g, '') };
-      dispatch({ type: 'submit' });
+      machine.dispatch({ type: 'submit' });
     },
     async usePasskey() {
-      const { generation } = model();
-      const asked = signal();
+      const { signal: asked } = machine;
+      const { generation } = machine.model;
       try {
         const credential = await askPasskey(challenge()?.publicKey ?? {}, settings, asked);
         if (asked.aborted) return;
         entered = { credential };
-        dispatch({ type: 'submit' });
+        machine.dispatch({ type: 'submit' });
       } catch (error) {
-        dispatch({ type: 'failed', error: toFailure(error, 'network'), generation });
+        machine.dispatch({ type: 'failed', error: toFailure(error, 'network'), generation });
       }
     },
-    act: dispatch,
+    act: (choice) => machine.dispatch(choice),
   };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+type Service = Pick<Settings, 'baseUrl' | 'authOptions'>;
+
+const type = 'public-key';
+
+const toBytes = (text: unknown): Uint8Array<ArrayBuffer> => {
+  const base64 = String(text).replaceAll('-', '+').replaceAll('_', '/');
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+};
+const toText = (bytes: ArrayBuffer): string => toBase64Url(new Uint8Array(bytes));
+
+/**
+ * Converts the request. Throws if `rpId` is not the one that the page allows: a service must not request passkeys of the embedding
+ * page, nor of a domain that both share.
+ */
+function readOptions(json: Json, { baseUrl, authOptions }: Service): PublicKeyCredentialRequestOptions {
+  const given = record(json.publicKey ?? json);
+  const allowedId = authOptions.rpId ?? new URL(baseUrl).hostname;
+  const { rpId = allowedId } = given;
+  if (rpId !== allowedId) throw failed('passkey-unavailable');
+  const options: Json = { ...given, rpId };
+  const parse = (PublicKeyCredential as { parseRequestOptionsFromJSON?: (json: unknown) => unknown })
+    .parseRequestOptionsFromJSON;
+  if (parse) return parse.call(PublicKeyCredential, options) as PublicKeyCredentialRequestOptions;
+  const allowed = (Array.isArray(options.allowCredentials) ? options.allowCredentials : []) as Json[];
+  return {
+    ...options,
+    challenge: toBytes(options.challenge),
+    allowCredentials: allowed.map(({ id }) => ({ id: toBytes(id), type })),
+  } as PublicKeyCredentialRequestOptions;
+}
+
+function writeCredential(credential: PublicKeyCredential): unknown {
+  try {
+    return credential.toJSON();
+  } catch {
+    // Some password managers return their own credential objects, without a working `toJSON`.
+  }
+  const { id, rawId, authenticatorAttachment } = credential;
+  const parts = credential.response as unknown as Readonly<Record<string, ArrayBuffer | null>>;
+  const response: Record<string, string> = {};
+  for (const name of ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle']) {
+    const part = parts[name];
+    if (part) response[name] = toText(part);
+  }
+  return { id, rawId: toText(rawId), type, response, authenticatorAttachment, clientExtensionResults: {} };
+}
+
+/**
+ * Resolves with the credential as JSON. Call this function synchronously in the click handler. Rejects with `passkey-canceled` if
+ * the user declined or `signal` was aborted. Rejects with `passkey-unavailable` if the request is for another domain or not valid.
+ */
+export async function askPasskey(request: Json, service: Service, signal: AbortSignal): Promise<unknown> {
+  try {
+    const publicKey = readOptions(request, service);
+    const credential = await navigator.credentials.get({ publicKey, signal });
+    if (credential) return writeCredential(credential as PublicKeyCredential);
+  } catch (cause) {
+    const isDeclined =
+      cause instanceof DOMException && (cause.name === 'NotAllowedError' || cause.name === 'AbortError');
+    if (!isDeclined) throw failed('passkey-unavailable');
+  }
+  throw failed('passkey-canceled');
 }

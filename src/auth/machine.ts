@@ -1,9 +1,11 @@
 // The sign-in state machine, as a table of states and events. All functions are pure, and the model contains no secrets. If the
 // table does not list an event for a state, the event changes nothing.
 
+import type { Change } from '../core/changes.ts';
+import { canRetry } from '../core/error-codes.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { AuthState } from '../core/types.ts';
-import type { AuthEvent, AuthModel, Effect, Failure, Move, Row, Rows, StateRows } from './machine-types.ts';
+import type { AuthMode, AuthSnapshot, AuthState } from '../core/types.ts';
+import type { AuthEvent, AuthModel, Effect, Failure, Move, Row, Rows, StateRows } from './types.ts';
 
 /** States without a deadline. */
 const RESTS: readonly AuthState[] = ['signed-out', 'prompt', 'signed-in', 'cooling'];
@@ -131,7 +133,7 @@ const RESET = { waitedMs: 0, fruitless: 0, renewableAtMs: 0, signedOut: 'no' } a
 const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
   const fresh = { ...RESET, challenge: undefined };
   if (isBlocked) return prompt(model, failure('popup-blocked'), fresh);
-  if (via === 'host') return enter(model, 'asking-host', fresh, { type: 'ask-host', reason: model.reason });
+  if (via === 'page') return enter(model, 'asking-host', fresh, { type: 'ask-page', reason: model.reason });
   if (via === 'popup') return enter(model, 'popup', fresh, { type: 'run-popup' });
   if (via === 'redirect') return enter(model, 'redirecting', fresh, { type: 'redirect' });
   return prompt(model, undefined, fresh);
@@ -144,9 +146,9 @@ export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
   return enter(model, 'exchange', { frames, challenge: undefined }, { type: 'redeem', grant });
 };
 
-const keep: Row<'token' | 'host-token'> = (model, { type, bearer }) => {
+const keep: Row<'token' | 'page-token'> = (model, { type, bearer }) => {
   const { renewing, isProven, fruitless, nowMs, times } = model;
-  const source = type === 'token' ? 'service' : 'host';
+  const source = type === 'token' ? 'service' : 'page';
   // Keeps renewals apart, in case the service refuses each new token. Less so if tokens have a short lifetime.
   const renewed = renewing && {
     fruitless: isProven ? 1 : fruitless + 1,
@@ -156,9 +158,9 @@ const keep: Row<'token' | 'host-token'> = (model, { type, bearer }) => {
   return enter(model, 'signed-in', known, { type: 'keep', bearer });
 };
 
-const needToken: Row<'need-token'> = (model, { isHosted }) => {
+const needToken: Row<'need-token'> = (model, { isFromPage }) => {
   const { signedOut, reason } = model;
-  if (isHosted && signedOut !== 'now') return enter(model, 'asking-host', {}, { type: 'ask-host', reason });
+  if (isFromPage && signedOut !== 'now') return enter(model, 'asking-host', {}, { type: 'ask-page', reason });
   // After a sign-out, the service's session may still exist. Silent sign-in would use this session.
   return signedOut === 'no' ? silentOr(model, undefined) : prompt(model);
 };
@@ -197,7 +199,7 @@ const renew: Row<'renew-due'> = (before, { reason }) => {
   const model = { ...before, reason };
   const isSpent = fruitless >= times.brakeCount && !isProven;
   const ms = renewableAtMs - nowMs;
-  const canRenew = !isSpent && ms <= times.coolCapMs && (source === 'host' || canSilent(model));
+  const canRenew = !isSpent && ms <= times.coolCapMs && (source === 'page' || canSilent(model));
   if (isAlive && (ms > 0 || !canRenew)) return inert(before);
   if (!canRenew) return prompt(model);
   if (ms > 0) {
@@ -205,7 +207,7 @@ const renew: Row<'renew-due'> = (before, { reason }) => {
     return { ...waiting, model: { ...waiting.model, state: 'signed-in', renewing: 'cooling' } };
   }
   if (source === 'service') return inBackground(model, silentOr(model, undefined));
-  return inBackground(model, enter(model, 'asking-host', {}, { type: 'ask-host', reason }));
+  return inBackground(model, enter(model, 'asking-host', {}, { type: 'ask-page', reason }));
 };
 
 function promptWithout(type: 'drop' | 'forget', model: AuthModel, code: ErrorCode): Move {
@@ -239,7 +241,7 @@ const ROWS: Rows = {
     'need-token': (model) => ({ model, effects: [{ type: 'require', reason: model.reason }] }),
     unable: fail,
   },
-  'asking-host': { 'host-token': keep, failed: fail, deadline: failWith('host-token-failed'), cancel },
+  'asking-host': { 'page-token': keep, failed: fail, deadline: failWith('host-token-failed'), cancel },
   silent: {
     code: takeCode,
     failed: (model, { error }) => silentFailed(model, error),
@@ -272,7 +274,7 @@ const ROWS: Rows = {
   'signed-in': {
     'renew-due': renew,
     // If the page supplies the tokens, the page is asked for another token, as after any 401.
-    'step-up': (model) => (model.source === 'host' ? inert(model) : prompt({ ...model, reason: 'rejected' })),
+    'step-up': (model) => (model.source === 'page' ? inert(model) : prompt({ ...model, reason: 'rejected' })),
   },
   cooling: {
     elapsed: resume,
@@ -315,4 +317,50 @@ export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Mov
   return renewing
     ? inBackground(model, row({ ...model, state }, event as never))
     : row(model, event as never);
+}
+
+/** States in which the user does not have to act. */
+const ALONE: readonly AuthState[] = ['asking-host', 'silent', 'exchange', 'signed-in', 'cooling'];
+
+const describe = (error: Failure): NonNullable<AuthSnapshot['error']> =>
+  Object.freeze({ ...error, retryable: canRetry(error.code) });
+
+/** Creates a snapshot of sign-in. Returns the previous snapshot `at` if nothing has changed. */
+export function createSnapshot(
+  { state, error }: AuthModel,
+  mode: AuthMode,
+  hasWaiters: boolean,
+  at?: AuthSnapshot,
+): AuthSnapshot {
+  const required = hasWaiters && !ALONE.includes(state);
+  const isSameError = at?.error?.code === error?.code && at?.error?.retryAfterMs === error?.retryAfterMs;
+  if (at && at.state === state && at.required === required && isSameError) return at;
+  const retryAfterMs = error?.retryAfterMs;
+  const wait = retryAfterMs !== undefined && { retryAtMs: Date.now() + retryAfterMs };
+  return Object.freeze({ state, mode, required, ...(error && { error: describe(error) }), ...wait });
+}
+
+/** Returns the changes between two models, in the order of their reports. */
+export function changesBetween(
+  before: AuthModel,
+  { state, error, challenge }: AuthModel,
+  event: AuthEvent,
+  expiresAt?: string,
+): Change[] {
+  const changes: Change[] = [];
+  const tell = ({ name, detail }: Change): unknown =>
+    changes.push(Object.freeze({ name, detail: Object.freeze(detail) }) as Change);
+  const { state: previous } = before;
+  if (state !== previous) tell({ name: 'auth-changed', detail: { state, previous } });
+  if (event.type === 'challenged' && challenge && challenge !== before.challenge) {
+    const methods = challenge.methods.map(({ family }) => family);
+    tell({ name: 'auth-challenged', detail: { methods } });
+  }
+  if (error && error !== before.error) tell({ name: 'auth-failed', detail: describe(error) });
+  if (state === 'signed-in' && previous !== 'signed-in')
+    tell({ name: 'signed-in', detail: expiresAt === undefined ? {} : { expiresAt } });
+  if (event.type === 'sign-out') tell({ name: 'signed-out', detail: { reason: event.reason } });
+  else if (previous === 'signed-in' && state === 'prompt')
+    tell({ name: 'signed-out', detail: { reason: 'expired' } });
+  return changes;
 }

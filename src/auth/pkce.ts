@@ -4,19 +4,9 @@ import { resolveUrl } from '../core/addresses.ts';
 import { toBase64Url } from '../core/base64-url.ts';
 import type { Settings } from '../core/config.ts';
 import { isLoopback } from '../core/loopback.ts';
-import type { Grant } from './machine-types.ts';
-import { ownerToMatch } from './page.ts';
-import { failed } from './post.ts';
-
-/** An authorization request. `state` and `verifier` are secret. */
-export interface Transaction {
-  readonly state: string;
-  readonly verifier: string;
-  /** S256 code challenge for `verifier`. */
-  readonly challenge: string;
-  readonly url: string;
-  readonly origin: string;
-}
+import { failed } from './calls.ts';
+import { ownerToMatch } from './settings.ts';
+import type { Grant, Transaction } from './types.ts';
 
 const LONGEST_ANSWER = 8192;
 const LOGIN_NEEDED = /^(?:login|interaction|consent|account_selection)_required$/;
@@ -90,7 +80,7 @@ export function isAnswer(params: unknown, state: string): params is string {
 }
 
 /** Returns the code of a response. Throws `UploaderError` if the response has no code, or if a check fails. */
-export function readAnswer(
+export function readGrant(
   settings: Settings,
   params: string,
   round: Pick<Transaction, 'state' | 'verifier' | 'origin'>,

@@ -1,58 +1,31 @@
-// Opens sign-in sessions. Uploaders with the same sign-in settings share one session. The map of sessions is private to this
-// module, so that no other script of the page can access a session.
+// The sign-in session that all uploaders with the same sign-in settings share. Passes events to the sign-in table, reports changes,
+// keeps the token, and runs calls with the token. The map of sessions is private to this module, so that no other script of the
+// page can access a session.
 
-import type { Report } from '../core/changes.ts';
+import type { Change, TokenInput } from '../core/changes.ts';
+import { openChannel } from '../core/channel.ts';
 import { type Settings, signInKeyOf } from '../core/config.ts';
-import type { AuthSnapshot, WithToken } from '../core/types.ts';
-import type { FormHost, LoginForm } from './form.ts';
-import type { Post } from './post.ts';
-import { createSharedSession } from './shared-session.ts';
-import type { AuthTimes } from './times.ts';
-
-export interface AuthDeps {
-  /** Function that calls the service (`createPost` of `service/client.ts`). */
-  readonly post: Post;
-  /** Called synchronously with every change, because listeners must respond to `auth-required` during its dispatch. */
-  readonly report: Report;
-  /**
-   * Makes the last calls after a sign-out in this or another tab. `withToken` can still use the token until `signal` aborts (after
-   * 5 seconds).
-   */
-  readonly onSignOut?: (withToken: WithToken, signal: AbortSignal) => Promise<unknown>;
-  /** Called in redirect mode before the page is left. Returns false to stay on the page. */
-  readonly confirmRedirect?: () => boolean;
-  /** True on the service's own page: no token is requested, and the session is not shared. */
-  readonly isSessionEnough?: boolean;
-  readonly options?: Partial<AuthTimes>;
-}
-
-/** A sign-in session for one uploader, without the token. */
-export interface AuthSession {
-  /** Frozen snapshot of sign-in. Replaced by a new object after each visible change. */
-  readonly snapshot: AuthSnapshot;
-  /** Calls `listener` after each change of the snapshot. Returns a function that removes the listener. */
-  subscribe(listener: () => void): () => void;
-  /**
-   * Runs a call with a token. Waits for sign-in, until `signal` aborts. After a 401, repeats the call with a new token. Rejects
-   * with the error of the call, and with `token-rejected` after a second 401.
-   */
-  readonly withToken: WithToken;
-  /**
-   * Starts sign-in. `via` and `idpId` default to the settings. Call this method synchronously in a click handler, or the browser
-   * blocks the window.
-   */
-  signIn(via?: 'popup' | 'redirect', idpId?: string): void;
-  /** Cancels the current step of sign-in. */
-  cancel(): void;
-  /** Forgets the token at once, here and in other tabs. Resolves after the calls of `onSignOut` and the call to `logout-path`. */
-  signOut(): Promise<void>;
-  /** After a sign-out, allows tokens to be requested from the page again. */
-  allow(): void;
-  /** Returns the session's form. The first call creates the form with `create` (`createLoginForm` of `form.ts`). */
-  form(create: (host: FormHost) => LoginForm): LoginForm;
-  /** Stops reports to this uploader. The session ends one task after the last uploader has called `close()`. */
-  close(): void;
-}
+import { UploaderError } from '../core/errors.ts';
+import { Listeners } from '../core/listeners.ts';
+import { Machine } from '../core/machine.ts';
+import type { WithToken } from '../core/types.ts';
+import { abortable, sleep, whenIdle } from '../core/wait.ts';
+import { createLastCalls, record } from './calls.ts';
+import { createFlows } from './flows.ts';
+import { canSignIn, changesBetween, createSnapshot, reduce } from './machine.ts';
+import { firstModel, hasPageTokens, isInteractive, ownerToMatch, ownWay, timesOf } from './settings.ts';
+import { dropTransactions, markSignedOut, signOutCount } from './storage.ts';
+import { createKeeper } from './token.ts';
+import type {
+  AuthDeps,
+  AuthEvent,
+  AuthModel,
+  AuthSession,
+  Effect,
+  FlowEvent,
+  LoginForm,
+  Reason,
+} from './types.ts';
 
 const sessions = new Map<string, (deps: AuthDeps) => AuthSession>();
 let ownCount = 0;
@@ -63,4 +36,277 @@ export function openAuthSession(settings: Settings, deps: AuthDeps): AuthSession
   const open = sessions.get(key) ?? createSharedSession(settings, deps, () => sessions.delete(key));
   sessions.set(key, open);
   return open(deps);
+}
+
+/**
+ * Creates a session. Returns a function that adds an uploader to the session. `onEnd` is called when the last uploader has left.
+ */
+function createSharedSession(
+  settings: Settings,
+  { post, options, isSessionEnough = false }: AuthDeps,
+  onEnd: () => void,
+): (deps: AuthDeps) => AuthSession {
+  const { baseUrl, clientId, redirectUri = '', auth, idpId = '', owner } = settings;
+  const times = { ...timesOf(settings), ...options };
+  const life = new AbortController();
+  const users = new Listeners<Change>();
+  const listeners = new Listeners<void>();
+  const waiters = new Listeners<void>();
+  const lastCalls = createLastCalls(settings, post, times.lastCallsMs);
+  const keeper = createKeeper(ownerToMatch(settings));
+  const isPage = typeof document !== 'undefined' && !isSessionEnough;
+  const channel = isPage ? openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`) : undefined;
+  let form: LoginForm | undefined;
+  /** Token that a listener of `auth-required` provided, until it is used. */
+  let offer: Promise<TokenInput> | undefined;
+  let wasPageAsked = false;
+  /** Number of sign-outs when the token was last stored or forgotten. */
+  let knownSignOuts = signOutCount(settings);
+
+  const flows = createFlows({
+    settings,
+    post,
+    times,
+    // Must be the same after a reload and in other tabs.
+    sessionKey: [baseUrl, clientId, redirectUri, auth, idpId, owner].join(' '),
+    askPage: (reason) => {
+      if (!offer) askPage(reason);
+      const answer = offer;
+      offer = undefined;
+      return answer;
+    },
+    isSameUser: keeper.isSameUser,
+  });
+  const model = firstModel(settings, times, isSessionEnough);
+  let snapshot = createSnapshot(model, auth, false);
+  const machine = new Machine<AuthModel, AuthEvent, FlowEvent, Effect>(model, {
+    reduce: (before, event) => reduce(before, event, form?.rows),
+    facts: () => ({
+      isAlive: keeper.value() !== undefined,
+      isProven: keeper.isProven(),
+      isOffline: globalThis.navigator?.onLine === false,
+      nowMs: performance.now(),
+      jitter: 0.8 + Math.random() * 0.4,
+    }),
+    onStep,
+    run: (effect, signal, send) => {
+      if (effect.type === 'require') require(effect.reason);
+      flows.run(effect, signal, send);
+      form?.run(effect, signal, send);
+    },
+    onIdle: () => {
+      refresh();
+      if (keeper.value() !== undefined) waiters.tell();
+      else if (waiters.size > 0) renew();
+    },
+    onFault: (error, { type }) => {
+      globalThis.reportError?.(error);
+      // Another `fault` would probably throw again, in an endless loop.
+      return type === 'fault' ? undefined : { type: 'fault' };
+    },
+  });
+  const dispatch = (event: AuthEvent): void => machine.dispatch(event);
+
+  /** Dispatches `auth-required`. Returns true if a listener called `respondWith`. Later calls of `respondWith` throw. */
+  function askPage(reason: Reason): boolean {
+    offer = undefined;
+    wasPageAsked = true;
+    let isOpen = true;
+    const respondWith = (token: Promise<TokenInput> | TokenInput): void => {
+      if (!isOpen) throw new DOMException('respondWith was called twice, or too late', 'InvalidStateError');
+      isOpen = false;
+      offer = Promise.resolve(token);
+      offer.catch(() => undefined);
+    };
+    users.tell({ name: 'auth-required', detail: Object.freeze({ reason, respondWith }) });
+    isOpen = false;
+    return offer !== undefined;
+  }
+
+  const withToken: WithToken = async (call, signal) => {
+    signal.throwIfAborted();
+    if (auth === 'none') return call(undefined);
+    let hasRenewed = false;
+    for (;;) {
+      const token = await obtain(signal);
+      signal.throwIfAborted();
+      try {
+        const result = await call(token);
+        keeper.prove();
+        return result;
+      } catch (error) {
+        const isRejected = error instanceof UploaderError && error.code === 'token-rejected';
+        if (!isRejected || hasRenewed) throw error;
+        // A newer token arrived during the call: retry with the newer token.
+        if (keeper.value() !== undefined && keeper.value() !== token) continue;
+        hasRenewed = true;
+        keeper.reject(token);
+        // The service demands stronger authentication (RFC 9470). Works only if the page may read the header.
+        const header = String(record(error.cause).wwwAuthenticate);
+        if (!header.includes('insufficient_user_authentication')) continue;
+        flows.demand(header);
+        dispatch({ type: 'step-up' });
+      }
+    }
+  };
+
+  /** Resolves with a usable token. Waits for sign-in if necessary. */
+  async function obtain(signal: AbortSignal): Promise<string> {
+    const value = keeper.value();
+    if (value !== undefined) {
+      if (keeper.isDue()) renew();
+      return value;
+    }
+    let leave = (): unknown => undefined;
+    const woken = new Promise<void>((resolve) => {
+      leave = waiters.add(resolve);
+    });
+    try {
+      demand();
+      await abortable(woken, signal);
+    } finally {
+      leave();
+      refresh();
+    }
+    return obtain(signal);
+  }
+
+  /** Starts the step that gets a token in the current state. */
+  function demand(): void {
+    const { state, reason, signedOut } = machine.model;
+    if (state === 'signed-in') renew();
+    else if (state === 'signed-out' || state === 'prompt') {
+      const mayAsk = auth === 'auto' && state === 'signed-out' && signedOut !== 'now';
+      dispatch({ type: 'need-token', isFromPage: hasPageTokens(settings) || (mayAsk && askPage(reason)) });
+    }
+    refresh();
+  }
+
+  function renew(): void {
+    const { state, renewing } = machine.model;
+    if (state !== 'signed-in' || renewing) return;
+    dispatch({ type: 'renew-due', reason: keeper.isRejected() ? 'rejected' : 'expired' });
+  }
+
+  function signIn(via?: 'popup' | 'redirect', idpId?: string, confirmRedirect?: () => boolean): void {
+    const way = via ?? ownWay(settings, machine.model.source);
+    if (!canSignIn(machine.model) || auth === 'none') return;
+    if (way === 'popup' && machine.model.state === 'popup' && flows.focusPopup()) return;
+    if (way === 'redirect' && confirmRedirect?.() === false) return;
+    const error = way === 'popup' || way === 'redirect' ? flows.check() : undefined;
+    const isBlocked = !error && way === 'popup' && !flows.openPopup(idpId);
+    dispatch(error ? { type: 'unable', error } : { type: 'sign-in', via: way, isBlocked });
+  }
+
+  function onStep(before: AuthModel, model: AuthModel, event: AuthEvent, effects: readonly Effect[]): void {
+    if (event.type === 'token') markSignedOut(settings, false);
+    // Updates the token before the page's listeners run, so that an error in a listener cannot leave an old token in use.
+    for (const effect of effects) {
+      if (effect.type === 'drop') keeper.drop();
+      if (effect.type === 'keep') keeper.keep(effect.bearer);
+      if (effect.type === 'forget') {
+        const token = keeper.value();
+        keeper.forget();
+        flows.forget();
+        if (event.type === 'sign-out') lastCalls.begin(token);
+      }
+      if (effect.type === 'keep' || effect.type === 'forget') {
+        wasPageAsked = false;
+        offer = undefined;
+        knownSignOuts = signOutCount(settings);
+      }
+    }
+    if (event.type === 'sign-out') dropTransactions();
+    const running = model.renewing ?? model.state;
+    if (running !== 'silent' && running !== 'exchange') flows.unlock();
+    form?.onEnter(model);
+    refresh();
+    for (const change of changesBetween(before, model, event, keeper.expiresAt())) users.tell(change);
+  }
+
+  function refresh(): void {
+    const next = createSnapshot(machine.model, auth, waiters.size > 0, snapshot);
+    if (next === snapshot) return;
+    snapshot = next;
+    listeners.tell();
+  }
+
+  function require(reason: Reason): void {
+    if (waiters.size === 0 || wasPageAsked) return;
+    const isHost = auth === 'auto' || auth === 'token';
+    // A page that responds automatically would undo the sign-out.
+    if (isHost && machine.model.signedOut === 'now') return;
+    if (askPage(reason) && isHost) dispatch({ type: 'sign-in', via: 'page' });
+  }
+
+  function close(): void {
+    if (users.size > 0 || life.signal.aborted) return;
+    keeper.forget();
+    onEnd();
+    channel?.close();
+    life.abort();
+    flows.leavePopup();
+    dispatch({ type: 'disconnected' });
+  }
+
+  if (isPage) {
+    channel?.addEventListener('message', ({ data }) => {
+      if (data === 'signed-out') dispatch({ type: 'sign-out', reason: 'other-tab' });
+    });
+    const { signal } = life;
+    // Not if the page is kept in the back/forward cache.
+    addEventListener('pagehide', ({ persisted }) => persisted || keeper.forget(), { signal });
+    const onShow = ({ persisted }: PageTransitionEvent): void => {
+      if (!persisted) return;
+      if (machine.model.state === 'redirecting') dropTransactions();
+      dispatch({ type: 'shown-again' });
+      // Messages from other tabs may be lost while the page is in the back/forward cache.
+      if (signOutCount(settings) !== knownSignOuts) dispatch({ type: 'sign-out', reason: 'other-tab' });
+    };
+    addEventListener('pageshow', onShow, { signal });
+    if (isInteractive(settings)) {
+      if (!hasPageTokens(settings)) whenIdle(() => life.signal.aborted || flows.preload());
+      void flows.takeReturn().then((event) => event && !life.signal.aborted && dispatch(event));
+    }
+  }
+
+  return ({ report, confirmRedirect, onSignOut }) => {
+    const leave = users.add(report);
+    const removeCaller = lastCalls.add(onSignOut);
+    return Object.freeze<AuthSession & { toJSON(): object }>({
+      get snapshot() {
+        return snapshot;
+      },
+      subscribe: (listener) => listeners.add(listener),
+      withToken,
+      signIn: (via, idpId) => signIn(via, idpId, confirmRedirect),
+      cancel: () => dispatch({ type: 'cancel' }),
+      signOut: () =>
+        lastCalls.once(() => {
+          markSignedOut(settings, true);
+          channel?.postMessage('signed-out');
+          dispatch({ type: 'sign-out', reason: 'user' });
+        }, machine.model.signedOut === 'now'),
+      allow: () => {
+        if (machine.model.signedOut !== 'now') return;
+        dispatch({ type: 'allowed' });
+        if (waiters.size > 0) demand();
+      },
+      close: () => {
+        removeCaller();
+        // An element that is moved in the document opens the session again in the same task.
+        if (leave()) sleep(0, life.signal).then(close, () => undefined);
+      },
+      form: (create) => {
+        form ??= create({
+          settings,
+          post,
+          begin: flows.begin,
+          machine,
+        });
+        return form;
+      },
+      toJSON: () => snapshot,
+    });
+  };
 }

@@ -1,7 +1,8 @@
 // Service clients (calls, sign-in, PUT, hash workers). Uploads with the same `service` and `sign-in` settings share one client.
 
-import { type AuthSession, openAuthSession } from '../auth/session.ts';
-import type { AuthTimes } from '../auth/times.ts';
+import { openAuthSession } from '../auth/session.ts';
+import type { AuthSession } from '../auth/types.ts';
+import type { AuthTimes } from '../core/auth-times.ts';
 import type { Report } from '../core/changes.ts';
 import { type Settings, serviceKeyOf, signInKeyOf, withSignInOf } from '../core/config.ts';
 import type { AuthState, Calls, Put, WithToken } from '../core/types.ts';

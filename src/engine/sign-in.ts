@@ -1,13 +1,13 @@
 // Session and form for `<secure-uploader-login>`. Only that element loads this module.
 
-import { createLoginForm, type LoginForm } from '../auth/form.ts';
-import { type AuthSession, openAuthSession } from '../auth/session.ts';
+import { createLoginForm } from '../auth/form.ts';
+import { openAuthSession } from '../auth/session.ts';
+import type { AuthSession, LoginForm } from '../auth/types.ts';
 import type { Report } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
 import { createPost } from '../service/client.ts';
 
-export type { LoginForm } from '../auth/form.ts';
-export type { Challenge, Method } from '../auth/machine-types.ts';
+export type { Challenge, LoginForm, Method } from '../auth/types.ts';
 
 export interface SignIn {
   readonly session: AuthSession;

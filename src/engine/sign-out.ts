@@ -1,6 +1,6 @@
 // Sign-out. First deletes all upload data in memory and on disk, even offline. Then tries to cancel the uploads on the service.
 
-import type { AuthSession } from '../auth/session.ts';
+import type { AuthSession } from '../auth/types.ts';
 import type { Session, WithToken } from '../core/types.ts';
 import { dropKept } from '../keeper/drop-kept.ts';
 import { createUploadStore } from '../store/uploads.ts';

@@ -1,6 +1,6 @@
 // The public class of the headless engine.
 
-import type { AuthSession } from '../auth/session.ts';
+import type { AuthSession } from '../auth/types.ts';
 import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.ts';
 import { createSettings, type Settings, type SettingsInput, type Warn } from '../core/config.ts';
 import { contentOf } from '../core/content.ts';

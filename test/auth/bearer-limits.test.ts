@@ -1,9 +1,9 @@
 // Limits of tokens, tested to the millisecond with a stopped clock.
 
 import { expect } from '@open-wc/testing';
-import { readBearer } from '../../src/auth/bearer.ts';
-import { AUTH_TIMES, timesOf } from '../../src/auth/times.ts';
-import { createKeeper, type Keeper } from '../../src/auth/token-keeper.ts';
+import { timesOf } from '../../src/auth/settings.ts';
+import { createKeeper, type Keeper, readBearer } from '../../src/auth/token.ts';
+import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { readTimeMs } from '../../src/core/read-time.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
@@ -136,25 +136,23 @@ describe('a token', () => {
     expect(seen()).to.deep.equal(nothing);
     keeper.reject('t');
     expect(keeper.isRejected()).to.equal(false);
-    expect(keeper.fits(bearer('ann'), false)).to.equal(true);
+    expect(keeper.isSameUser(bearer('ann'), false)).to.equal(true);
     keeper.keep(bearer('ann'));
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     expect(seen()).to.deep.equal({ ...nothing, value: 't', expiresAt });
-    expect([bearer('ann'), bearer(), bearer('bob')].map((one) => keeper.fits(one, false))).to.deep.equal([
-      true,
-      true,
-      false,
-    ]);
+    expect(
+      [bearer('ann'), bearer(), bearer('bob')].map((one) => keeper.isSameUser(one, false)),
+    ).to.deep.equal([true, true, false]);
     keeper.reject('t');
     expect(keeper.isRejected()).to.equal(true);
     keeper.keep(bearer());
     expect(keeper.isRejected()).to.equal(false);
-    expect(keeper.fits(bearer('bob'), false), 'the user of before still counts').to.equal(false);
+    expect(keeper.isSameUser(bearer('bob'), false), 'the user of before still counts').to.equal(false);
     keeper.keep({ ...bearer(), isAssumed: true });
     expect(keeper.expiresAt()).to.equal(undefined);
     keeper.forget();
     expect(seen()).to.deep.equal(nothing);
-    expect(keeper.fits(bearer('bob'), false)).to.equal(true);
+    expect(keeper.isSameUser(bearer('bob'), false)).to.equal(true);
   });
 });
 

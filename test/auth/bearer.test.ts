@@ -1,7 +1,7 @@
 // Reading of tokens and their expiry, and stored tokens.
 import { expect } from '@open-wc/testing';
-import { type Bearer, readBearer } from '../../src/auth/bearer.ts';
-import { createKeeper, type Keeper } from '../../src/auth/token-keeper.ts';
+import { createKeeper, type Keeper, readBearer } from '../../src/auth/token.ts';
+import type { Bearer } from '../../src/auth/types.ts';
 import { skipTime } from '../support/clock.ts';
 
 const nowMs = Date.parse('2030-06-01T12:00:00Z');

@@ -1,8 +1,7 @@
 // Exceptions in effects, steps and listeners of the sign-in state machine.
 import { expect } from '@open-wc/testing';
-import type { LoginForm } from '../../src/auth/form.ts';
 import { createModel, reduce } from '../../src/auth/machine.ts';
-import type { AuthEvent, AuthModel, Effect, FlowEvent } from '../../src/auth/machine-types.ts';
+import type { AuthEvent, AuthModel, Effect, FlowEvent, LoginForm } from '../../src/auth/types.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { Machine, type MachineHooks } from '../../src/core/machine.ts';
 import { closeAll, forever, open } from './open-session.ts';
@@ -45,7 +44,7 @@ describe('an exception', () => {
         effects.push(type);
       },
     });
-    machine.dispatch({ type: 'need-token', isHosted: false });
+    machine.dispatch({ type: 'need-token', isFromPage: false });
     expect(faults.map(String)).to.deep.equal(['Error: defect']);
     expect([machine.model.state, machine.model.error?.code]).to.deep.equal(['prompt', 'authorize-failed']);
     expect(effects).to.deep.equal(['deadline', 'forget', 'require']);
@@ -59,7 +58,7 @@ describe('an exception', () => {
         throw new Error('defect');
       },
     });
-    machine.dispatch({ type: 'need-token', isHosted: false });
+    machine.dispatch({ type: 'need-token', isFromPage: false });
     expect([machine.model.state, faults.length]).to.deep.equal(['prompt', 2]);
   });
 

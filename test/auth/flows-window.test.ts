@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import type { Flows } from '../../src/auth/flows.ts';
-import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { settled, until } from '../support/collect.ts';
 import { answering, create, grantOf, stopFlows } from './scripted-flows.ts';
 
@@ -61,11 +61,11 @@ describe('an authorization request with the user', () => {
   });
 
   it('is restored on page load, unless its response is unusable', async () => {
-    const owner = 'the owner';
-    const { flows } = create({}, { owner });
+    const sessionKey = 'the session';
+    const { flows } = create({}, { sessionKey });
     expect(await flows.takeReturn()).to.equal(undefined);
     const key = 'secure-uploader:redirect:nobody';
-    sessionStorage.setItem(key, JSON.stringify({ owner, params: 'code=c&state=nobody', page: 1 }));
+    sessionStorage.setItem(key, JSON.stringify({ sessionKey, params: 'code=c&state=nobody', page: 1 }));
     expect(await flows.takeReturn()).to.deep.equal({ type: 'unable', error: { code: 'state-mismatch' } });
     expect(sessionStorage.getItem(key)).to.equal(null);
   });

@@ -1,8 +1,7 @@
 // Effects of the sign-in table, and the events that they cause.
 
 import { expect } from '@open-wc/testing';
-import type { FlowContext } from '../../src/auth/flows.ts';
-import type { PostAnswer } from '../../src/auth/post.ts';
+import type { FlowContext, PostAnswer } from '../../src/auth/types.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
@@ -125,10 +124,10 @@ describe('a delay', () => {
 describe('a token request to the page', () => {
   const askedBy = async (input: SettingsInput, more: Partial<FlowContext> = {}): Promise<unknown> => {
     const { events, run } = create(input, more);
-    run({ type: 'ask-host', reason: 'expired' });
+    run({ type: 'ask-page', reason: 'expired' });
     await until(() => events.length > 0);
     const [event] = events;
-    return event?.type === 'host-token' ? [event.type, event.bearer.value, event.bearer.lifetimeMs] : event;
+    return event?.type === 'page-token' ? [event.type, event.bearer.value, event.bearer.lifetimeMs] : event;
   };
   const failed = (code: string): object => ({ type: 'failed', error: { code } });
 
@@ -138,12 +137,12 @@ describe('a token request to the page', () => {
       reasons.push(reason);
       return 'one';
     };
-    expect(await askedBy({ getToken })).to.deep.equal(['host-token', 'one', 300_000]);
+    expect(await askedBy({ getToken })).to.deep.equal(['page-token', 'one', 300_000]);
     const askPage = (reason: string): Promise<string> => {
       reasons.push(reason);
       return Promise.resolve('two');
     };
-    expect(await askedBy({}, { askPage })).to.deep.equal(['host-token', 'two', 300_000]);
+    expect(await askedBy({}, { askPage })).to.deep.equal(['page-token', 'two', 300_000]);
     expect(reasons).to.deep.equal(['expired', 'expired']);
   });
 
@@ -163,7 +162,7 @@ describe('a token request to the page', () => {
     }));
 
   it('that gets the token of another user rejects it', async () => {
-    expect(await askedBy({ getToken: () => 't' }, { fits: () => false })).to.deep.equal({
+    expect(await askedBy({ getToken: () => 't' }, { isSameUser: () => false })).to.deep.equal({
       type: 'other-user',
     });
   });
@@ -186,7 +185,7 @@ describe('a code', () => {
   it('results in no token of another user, for which the next request requires the user', async () => {
     const { events, run, flows } = create(
       { clientId: crypto.randomUUID() },
-      { ...answering({ status: 200, body: { token: 't' } }), fits: () => false },
+      { ...answering({ status: 200, body: { token: 't' } }), isSameUser: () => false },
     );
     run({ type: 'redeem', grant: grantOf() });
     await until(() => events.length > 0);

@@ -3,8 +3,8 @@
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
 import { redeem } from '../../src/auth/authorize.ts';
-import { readBearer } from '../../src/auth/bearer.ts';
-import type { FlowEvent } from '../../src/auth/machine-types.ts';
+import { readBearer } from '../../src/auth/token.ts';
+import type { FlowEvent } from '../../src/auth/types.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { ERROR_CODES } from '../../src/core/error-codes.ts';
 import { body, leaf, status } from '../support/junk-answers.ts';
@@ -36,9 +36,9 @@ it('random invalid responses result in a token, or are classified', async () => 
     const answer = { status, body, ...(retryAfterMs !== undefined && { retryAfterMs }) };
     const grant = { code: `code-${count}`, verifier: 'v', via: 'silent' as const };
     const call = { settings, post: async () => answer, signal: forever };
-    const outcome = await redeem(grant, call, {
-      read: (input) => readBearer(input, 1000),
-      arrived: (type, bearer) => ({ type, bearer }),
+    const outcome = await redeem(grant, call, (type, body) => {
+      const bearer = readBearer(body, 1000);
+      return bearer && { type, bearer };
     });
     if (outcome.type === 'token') tokenCount += 1;
     if (!isTrue(outcome, status)) throw new Error(`${status} came to ${JSON.stringify(outcome)}`);

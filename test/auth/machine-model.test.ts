@@ -1,9 +1,9 @@
 // Steps of the sign-in state machine: all changes of the model, and all effects with their parameters.
 
 import { expect } from '@open-wc/testing';
-import { challengeRows } from '../../src/auth/challenge-rows.ts';
+import { challengeRows } from '../../src/auth/challenge.ts';
 import { canSignIn, reduce } from '../../src/auth/machine.ts';
-import type { AuthEvent, AuthModel, Effect } from '../../src/auth/machine-types.ts';
+import type { AuthEvent, AuthModel, Effect } from '../../src/auth/types.ts';
 import { at, challenge, EVENTS, generation, type Where } from './sign-in-table.ts';
 
 const bearer = { value: 'opaque', lifetimeMs: 1, isAssumed: false };
@@ -62,9 +62,9 @@ const CASES: readonly Case[] = [
     'asking the page does so too, with the reason',
     'prompt',
     { ...used, reason: 'rejected' },
-    { type: 'sign-in', via: 'host' },
+    { type: 'sign-in', via: 'page' },
     { ...cleared, state: 'asking-host' },
-    [deadline('asking-host'), { type: 'ask-host', reason: 'rejected' }],
+    [deadline('asking-host'), { type: 'ask-page', reason: 'rejected' }],
   ],
   ['the form does so too', 'prompt', used, { type: 'sign-in', via: 'form' }, cleared, [required()]],
   [
@@ -86,7 +86,7 @@ const CASES: readonly Case[] = [
   [
     'a token of the service is stored',
     'exchange',
-    { waitedMs: 9, fruitless: 2, renewableAtMs: 7, signedOut: 'before', source: 'host' },
+    { waitedMs: 9, fruitless: 2, renewableAtMs: 7, signedOut: 'before', source: 'page' },
     EVENTS.token,
     {
       ...{ state: 'signed-in', waitedMs: 0, fruitless: 0, renewableAtMs: 0, signedOut: 'no' },
@@ -98,8 +98,8 @@ const CASES: readonly Case[] = [
     'a token of the page is stored, and says nothing about frames',
     'asking-host',
     { frames: 'blind' },
-    EVENTS['host-token'],
-    { state: 'signed-in', source: 'host', reason: 'expired' },
+    EVENTS['page-token'],
+    { state: 'signed-in', source: 'page', reason: 'expired' },
     [{ type: 'keep', bearer }],
   ],
   [
@@ -247,10 +247,10 @@ const CASES: readonly Case[] = [
   [
     'a token of the page is renewed by the page, in the background',
     'signed-in',
-    { source: 'host' },
+    { source: 'page' },
     { type: 'renew-due', reason: 'rejected' },
     { renewing: 'asking-host', reason: 'rejected' },
-    [deadline('asking-host'), { type: 'ask-host', reason: 'rejected' }],
+    [deadline('asking-host'), { type: 'ask-page', reason: 'rejected' }],
   ],
   [
     'a token of the service is renewed by a frame, in the background',

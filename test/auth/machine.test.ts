@@ -1,8 +1,8 @@
 // The sign-in table: in each state, each event has the expected result or changes nothing.
 import { expect } from '@open-wc/testing';
-import { challengeRows } from '../../src/auth/challenge-rows.ts';
+import { challengeRows } from '../../src/auth/challenge.ts';
 import { canSignIn, reduce as reduceBare } from '../../src/auth/machine.ts';
-import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/machine-types.ts';
+import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/types.ts';
 import type { AuthState } from '../../src/core/types.ts';
 import { at, challenge, EVENTS, generation, push, sms, TABLE, totp, type Where } from './sign-in-table.ts';
 
@@ -57,14 +57,14 @@ describe('the sign-in table', () => {
 
 describe('the decisions of the sign-in table', () => {
   it('ask the page first if the page provides tokens', () => {
-    const event: AuthEvent = { type: 'need-token', isHosted: true };
-    expect(tell(reduce(at('signed-out'), event))).to.equal('asking-host - deadline ask-host');
+    const event: AuthEvent = { type: 'need-token', isFromPage: true };
+    expect(tell(reduce(at('signed-out'), event))).to.equal('asking-host - deadline ask-page');
     expect(tell(reduce(at('signed-out', { signedOut: 'before' }), event))).to.equal(
-      'asking-host - deadline ask-host',
+      'asking-host - deadline ask-page',
     );
     expect(tell(reduce(at('signed-out', { signedOut: 'now' }), event))).to.equal('prompt - require');
     const { model } = reduce(at('signed-out', { signedOut: 'now' }), EVENTS.allowed);
-    expect(tell(reduce(model, event))).to.equal('asking-host - deadline ask-host');
+    expect(tell(reduce(model, event))).to.equal('asking-host - deadline ask-page');
   });
 
   it('go directly to the user if no silent attempt can work, and after the user signed out', () => {
@@ -257,15 +257,15 @@ describe('the decisions of the sign-in table', () => {
 
   it('reset the count of delays and the sign-out flag once the user signs in or a token arrives', () => {
     const tired = { waitedMs: 5, fruitless: 3, signedOut: 'now' } as const;
-    const signIn = (via: 'popup' | 'redirect' | 'host' | 'form'): AuthEvent => ({ type: 'sign-in', via });
+    const signIn = (via: 'popup' | 'redirect' | 'page' | 'form'): AuthEvent => ({ type: 'sign-in', via });
     const moves: readonly (readonly [AuthModel, AuthEvent])[] = [
       [at('prompt', tired), signIn('popup')],
       [at('prompt', tired), signIn('redirect')],
-      [at('prompt', tired), signIn('host')],
+      [at('prompt', tired), signIn('page')],
       [at('prompt', tired), signIn('form')],
       [at('prompt', tired), EVENTS['submit-login']],
       [at('exchange', tired), EVENTS.token],
-      [at('asking-host', tired), EVENTS['host-token']],
+      [at('asking-host', tired), EVENTS['page-token']],
     ];
     for (const [model, event] of moves)
       expect(reduce(model, event).model, JSON.stringify(event)).to.include({

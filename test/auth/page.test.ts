@@ -1,9 +1,9 @@
 // What the settings and the page allow: the sign-in mode, hidden frames, and whose tokens count.
 
 import { expect } from '@open-wc/testing';
-import type { AuthModel } from '../../src/auth/machine-types.ts';
-import { firstModel, isHosted, isInteractive, ownerToMatch, ownWay } from '../../src/auth/page.ts';
-import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { firstModel, hasPageTokens, isInteractive, ownerToMatch, ownWay } from '../../src/auth/settings.ts';
+import type { AuthModel } from '../../src/auth/types.ts';
+import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
 
 const settingsOf = (input: SettingsInput): Settings =>
@@ -15,16 +15,16 @@ describe('the way a user signs in', () => {
     input: SettingsInput,
     source: AuthModel['source'],
     way: string,
-    isHosted: boolean,
+    isFromPage: boolean,
     isInteractive: boolean,
   ])[] = [
     [{}, 'service', 'popup', false, true],
-    [{}, 'host', 'host', false, true],
-    [{ getToken }, 'service', 'host', true, true],
-    [{ auth: 'token' }, 'service', 'host', true, false],
+    [{}, 'page', 'page', false, true],
+    [{ getToken }, 'service', 'page', true, true],
+    [{ auth: 'token' }, 'service', 'page', true, false],
     [{ auth: 'none' }, 'service', 'popup', false, false],
     [{ auth: 'popup' }, 'service', 'popup', false, true],
-    [{ auth: 'popup' }, 'host', 'popup', false, true],
+    [{ auth: 'popup' }, 'page', 'popup', false, true],
     [{ auth: 'popup', getToken }, 'service', 'popup', false, true],
     [{ auth: 'redirect' }, 'service', 'redirect', false, true],
     [{ auth: 'local' }, 'service', 'form', false, true],
@@ -34,7 +34,7 @@ describe('the way a user signs in', () => {
     it(`is ${way} with ${auth}${input.getToken ? ' and getToken' : ''} if the ${source} provided the last token`, () => {
       const settings = settingsOf(input);
       expect(ownWay(settings, source)).to.equal(way);
-      expect(isHosted(settings)).to.equal(hosted);
+      expect(hasPageTokens(settings)).to.equal(hosted);
       expect(isInteractive(settings)).to.equal(interactive);
     });
   }

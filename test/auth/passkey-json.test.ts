@@ -1,7 +1,7 @@
 // JSON of passkeys: the browser's options and the response for the service, with and without the browser's own parser.
 
 import { expect } from '@open-wc/testing';
-import { askPasskey } from '../../src/auth/passkey.ts';
+import { askPasskey } from '../../src/auth/form.ts';
 import { rejection } from '../support/collect.ts';
 
 const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 // Secrets of an authorization request, and checks of the sign-in page's response: state, issuer, code and error.
 
 import { expect } from '@open-wc/testing';
-import { challengeOf, createTransaction, readAnswer } from '../../src/auth/pkce.ts';
+import { challengeOf, createTransaction, readGrant } from '../../src/auth/pkce.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import type { UploaderError } from '../../src/core/errors.ts';
 
@@ -10,7 +10,7 @@ const round = { state: 'our-state', verifier: 'v', origin: 'https://login.exampl
 function read(params: string, input: SettingsInput = {}): unknown {
   const settings = createSettings({ baseUrl: 'https://api.example/v1', ...input });
   try {
-    return readAnswer(settings, params, round, 'popup');
+    return readGrant(settings, params, round, 'popup');
   } catch (error) {
     return (error as UploaderError).code;
   }

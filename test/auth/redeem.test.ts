@@ -2,8 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import { redeem } from '../../src/auth/authorize.ts';
-import { type Bearer, readBearer } from '../../src/auth/bearer.ts';
-import type { PostAnswer } from '../../src/auth/post.ts';
+import { readBearer } from '../../src/auth/token.ts';
+import type { FlowEvent, PostAnswer } from '../../src/auth/types.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { forever } from './open-session.ts';
@@ -18,9 +18,11 @@ async function outcomeOf(answer: PostAnswer | Error): Promise<unknown> {
     return answer;
   };
   const grant = { code: `code ${count}`, verifier: 'v', via: 'popup' } as const;
-  const read = (input: unknown) => readBearer(input, 5000);
-  const arrived = (type: 'token', bearer: Bearer) => ({ type, bearer });
-  const event = await redeem(grant, { settings, post, signal: forever }, { read, arrived });
+  const accept = (type: 'token', body: unknown): FlowEvent | undefined => {
+    const bearer = readBearer(body, 5000);
+    return bearer && { type, bearer };
+  };
+  const event = await redeem(grant, { settings, post, signal: forever }, accept);
   return event.type === 'token' ? [event.type, event.bearer.value] : event;
 }
 

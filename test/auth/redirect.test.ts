@@ -18,8 +18,8 @@ function store(
   ageMs = 0,
   page = 1,
 ): void {
-  const owner = [baseUrl, clientId, '', 'redirect', '', ''].join(' ');
-  const stored = { verifier: 'v', createdAtMs: Date.now() - ageMs, owner, params, page };
+  const sessionKey = [baseUrl, clientId, '', 'redirect', '', ''].join(' ');
+  const stored = { verifier: 'v', createdAtMs: Date.now() - ageMs, sessionKey, params, page };
   sessionStorage.setItem(`secure-uploader:redirect:${state}`, JSON.stringify(stored));
 }
 
@@ -76,7 +76,7 @@ describe('a page that was loaded with a response', () => {
 describe('a stored entry', () => {
   afterEach(() => sessionStorage.clear());
 
-  it('that cannot be read, has no response yet, is for another owner or of the callback page itself, stays and is ignored', async () => {
+  it('that cannot be read, has no response yet, is for another session or of the callback page itself, stays and is ignored', async () => {
     const input = createInput();
     sessionStorage.setItem('secure-uploader:redirect:damaged', '{');
     store('waiting', input);

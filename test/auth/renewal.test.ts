@@ -1,7 +1,7 @@
 // Renewal of a token in use: in the background, in a hidden frame while the service is temporarily unavailable, and its limits.
 import { expect } from '@open-wc/testing';
 import { reduce } from '../../src/auth/machine.ts';
-import type { AuthEvent, AuthModel } from '../../src/auth/machine-types.ts';
+import type { AuthEvent, AuthModel } from '../../src/auth/types.ts';
 import { skipTime, stopClock } from '../support/clock.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, open } from './open-session.ts';

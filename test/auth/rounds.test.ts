@@ -2,7 +2,7 @@
 import { expect } from '@open-wc/testing';
 import { runPopup, trySilent } from '../../src/auth/authorize.ts';
 import { createTransaction } from '../../src/auth/pkce.ts';
-import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { rejection } from '../service/reference.ts';
 import { until } from '../support/collect.ts';

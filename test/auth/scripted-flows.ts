@@ -1,9 +1,8 @@
 // Runs effects of the sign-in table without a session, and records the events that they cause.
 
-import { createFlows, type FlowContext, type Flows } from '../../src/auth/flows.ts';
-import type { Effect, FlowEvent } from '../../src/auth/machine-types.ts';
-import type { PostAnswer } from '../../src/auth/post.ts';
-import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { createFlows, type Flows } from '../../src/auth/flows.ts';
+import type { Effect, FlowContext, FlowEvent, PostAnswer } from '../../src/auth/types.ts';
+import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 
 /** Returns a unique code. */
@@ -41,9 +40,9 @@ export function create(input: SettingsInput = {}, more: Partial<FlowContext> = {
     settings: createSettings({ baseUrl: 'https://service.test', ...input }),
     post: () => new Promise(() => undefined),
     times: AUTH_TIMES,
-    owner: crypto.randomUUID(),
+    sessionKey: crypto.randomUUID(),
     askPage: () => undefined,
-    fits: () => true,
+    isSameUser: () => true,
     ...more,
   });
   return {

@@ -1,8 +1,7 @@
 // Sessions with scripted responses of the service. Sign-in uses a page that responds immediately, or a form.
-import { createLoginForm, type LoginForm } from '../../src/auth/form.ts';
-import type { Post, PostAnswer } from '../../src/auth/post.ts';
-import type { AuthDeps } from '../../src/auth/session.ts';
-import type { AuthTimes } from '../../src/auth/times.ts';
+import { createLoginForm } from '../../src/auth/form.ts';
+import type { AuthDeps, LoginForm, Post, PostAnswer } from '../../src/auth/types.ts';
+import type { AuthTimes } from '../../src/core/auth-times.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { type Opened, open } from './open-session.ts';

@@ -1,9 +1,9 @@
 // The snapshot after a step of sign-in, and the reported changes.
 
 import { expect } from '@open-wc/testing';
-import type { AuthEvent, AuthModel } from '../../src/auth/machine-types.ts';
-import { changesBetween, createSnapshot } from '../../src/auth/session-changes.ts';
-import { hasSignedOut, markSignedOut, signOutCount } from '../../src/auth/sign-out-mark.ts';
+import { changesBetween, createSnapshot } from '../../src/auth/machine.ts';
+import { hasSignedOut, markSignedOut, signOutCount } from '../../src/auth/storage.ts';
+import type { AuthEvent, AuthModel } from '../../src/auth/types.ts';
 import type { AuthState } from '../../src/core/types.ts';
 import { at, challenge, EVENTS } from './sign-in-table.ts';
 

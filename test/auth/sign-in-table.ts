@@ -1,6 +1,6 @@
 // The expected sign-in table, written independently of the code: the result of each event in each state.
 import { createModel } from '../../src/auth/machine.ts';
-import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/machine-types.ts';
+import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/types.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import type { AuthState } from '../../src/core/types.ts';
 
@@ -20,7 +20,7 @@ export const generation = 7;
 
 /** One event of each kind. */
 export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
-  'need-token': { type: 'need-token', isHosted: false },
+  'need-token': { type: 'need-token', isFromPage: false },
   'sign-in': { type: 'sign-in', via: 'popup' },
   cancel: { type: 'cancel' },
   'sign-out': { type: 'sign-out', reason: 'user' },
@@ -40,7 +40,7 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   deadline: { type: 'deadline', generation },
   elapsed: { type: 'elapsed', generation },
   'closed-reading': { type: 'closed-reading', generation },
-  'host-token': { type: 'host-token', generation, bearer },
+  'page-token': { type: 'page-token', generation, bearer },
   code: { type: 'code', generation, grant },
   token: { type: 'token', generation, bearer },
   failed: { type: 'failed', generation, error },
@@ -73,7 +73,7 @@ const WHERE: { readonly [W in Where]?: Partial<AuthModel> } = {
   wait: { challenge: { methods: [push, sms], method: push } },
   'signed-in': { isAlive: true },
   cooling: { cooledFrom: 'exchange', waitedMs: 1000 },
-  'renewing-host': { renewing: 'asking-host', isAlive: true, source: 'host' },
+  'renewing-host': { renewing: 'asking-host', isAlive: true, source: 'page' },
   'renewing-silent': { renewing: 'silent', isAlive: true },
   'renewing-exchange': { renewing: 'exchange', isAlive: true },
   'renewing-cooling': { renewing: 'cooling', cooledFrom: 'signed-in' },
@@ -94,7 +94,7 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
     unable: 'signed-out state-mismatch',
   },
   'asking-host': {
-    'host-token': 'signed-in - keep',
+    'page-token': 'signed-in - keep',
     failed: 'prompt network require',
     deadline: 'prompt host-token-failed require',
     cancel: 'prompt canceled require',
@@ -207,7 +207,7 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
   'signed-in': { 'renew-due': 'signed-in - deadline try-silent', 'step-up': 'prompt - require' },
   cooling: { elapsed: 'exchange - deadline redeem-again', cancel: 'prompt canceled require' },
   'renewing-host': {
-    'host-token': 'signed-in - keep',
+    'page-token': 'signed-in - keep',
     failed: 'signed-in -',
     deadline: 'signed-in -',
   },

@@ -1,6 +1,6 @@
 // Sign-out: the token is deleted, silent sign-in stops, and the last calls have a few seconds.
 import { expect } from '@open-wc/testing';
-import { markSignedOut, signOutCount } from '../../src/auth/sign-out-mark.ts';
+import { markSignedOut, signOutCount } from '../../src/auth/storage.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { WithToken } from '../../src/core/types.ts';
 import { sleep } from '../../src/core/wait.ts';

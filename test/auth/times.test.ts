@@ -1,8 +1,9 @@
 // Deadlines and delays of sign-in, as documented in docs/authentication.md, and how a page overrides them.
 
 import { expect } from '@open-wc/testing';
-import { AUTH_TIMES, timesOf } from '../../src/auth/times.ts';
+import { timesOf } from '../../src/auth/settings.ts';
 import type { AuthOptions } from '../../src/core/auth-options.ts';
+import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { createSettings } from '../../src/core/config.ts';
 
 const MINUTE_MS = 60_000;

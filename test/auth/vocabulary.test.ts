@@ -4,16 +4,16 @@ import fc from 'fast-check';
 import {
   normalize,
   type Reading,
-  readAnswer,
   readHints,
   readMethods,
+  readResponse,
   type Step,
-} from '../../src/auth/vocabulary.ts';
+} from '../../src/auth/challenge.ts';
 import { firstSeed } from '../support/scope.ts';
 
 const nowMs = Date.parse('2030-06-01T12:00:00Z');
 const read = (step: Step, status: number, body: unknown): Reading =>
-  readAnswer(step, status, body, { nowMs, canUsePasskey: true });
+  readResponse(step, status, body, { nowMs, canUsePasskey: true });
 const meaning = (reading: Reading): string => ('error' in reading ? reading.error.code : reading.type);
 const login = (body: object, status = 200): string => meaning(read('login', status, body));
 

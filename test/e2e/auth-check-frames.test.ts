@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright';
 import { chromiumArgs, disableFeatures, unusedFeatures } from '../../scripts/browser.mjs';
-import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { startEngine } from './support/auth-browsers.ts';
 import { call, fillIn, inState, panel, pick, showForm, signInButton, times } from './support/auth-steps.ts';
 import { BOTH, inWorlds, isReady, world } from './support/auth-world.ts';

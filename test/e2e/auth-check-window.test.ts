@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright';
-import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { startEngine } from './support/auth-browsers.ts';
 import {
   fillIn,

@@ -1,7 +1,7 @@
 // During an upload, a user or a time server sets the system clock two hours ahead or back.
 
 import { expect } from '@open-wc/testing';
-import { createKeeper } from '../../src/auth/token-keeper.ts';
+import { createKeeper } from '../../src/auth/token.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { HostBackoff } from '../../src/core/retries.ts';
 import { connect } from '../../src/engine/connection.ts';

@@ -91,7 +91,7 @@ for (const [entry, where, coreBytes] of [
       ));
 
     test('downloads at most 4.8 kB for the first sign-in in a window or frame', (t) =>
-      isAtMost(whole.bytesOf('round-effects'), 4800, (text) => t.diagnostic(text)));
+      isAtMost(whole.bytesOf('authorize'), 4800, (text) => t.diagnostic(text)));
 
     test('downloads at most 8 kB for its form, passkeys included', (t) =>
       isAtMost(whole.bytesOf('secure-uploader-login'), 8000, (text) => t.diagnostic(text)));

@@ -1,6 +1,6 @@
 // Sign-in whose state the test sets, for uploads that wait for sign-in. Calls to the service are scripted too, and do not sign in.
 
-import type { AuthSession } from '../../src/auth/session.ts';
+import type { AuthSession } from '../../src/auth/types.ts';
 import { connect } from '../../src/engine/connection.ts';
 import type { ScriptedService } from './scripted-service.ts';
 

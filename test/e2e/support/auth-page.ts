@@ -1,5 +1,7 @@
 // Script of a page with sign-in and no widget. Tests control the page through `globalThis.tools`.
-import { type AuthSession, openAuthSession } from '../../../src/auth/session.ts';
+
+import { openAuthSession } from '../../../src/auth/session.ts';
+import type { AuthSession } from '../../../src/auth/types.ts';
 import type { Change } from '../../../src/core/changes.ts';
 import { createSettings, type SettingsInput } from '../../../src/core/config.ts';
 import { UploaderError } from '../../../src/core/errors.ts';

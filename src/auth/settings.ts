@@ -1,10 +1,12 @@
-// What the settings and the page allow: how users may sign in, and whose tokens count.
+// What the settings and the page allow: how users may sign in, whose tokens count, and how long each step may take.
 
+import { AUTH_TIMES, type AuthTimes } from '../core/auth-times.ts';
 import type { Settings } from '../core/config.ts';
+import type { AuthState } from '../core/types.ts';
+import { failed } from './calls.ts';
 import { createModel } from './machine.ts';
-import type { AuthModel, EventOf } from './machine-types.ts';
-import { hasSignedOut } from './sign-out-mark.ts';
-import type { AuthTimes } from './times.ts';
+import { hasSignedOut } from './storage.ts';
+import type { AuthModel, EventOf } from './types.ts';
 
 /** Returns true if the user may have to sign in. */
 export const isInteractive = ({ auth }: Settings): boolean => auth !== 'none' && auth !== 'token';
@@ -17,13 +19,13 @@ export const ownerToMatch = ({ owner, authOptions }: Settings): string | undefin
   authOptions.ownerField ? owner : undefined;
 
 /** Returns true if only the page supplies tokens. */
-export const isHosted = ({ auth, getToken }: Settings): boolean =>
+export const hasPageTokens = ({ auth, getToken }: Settings): boolean =>
   auth === 'token' || (auth === 'auto' && getToken !== undefined);
 
 /** Returns how the user signs in if `signIn` is called without `via`. */
 export function ownWay(settings: Settings, source: AuthModel['source']): EventOf<'sign-in'>['via'] {
   const { auth } = settings;
-  if (isHosted(settings) || (auth === 'auto' && source === 'host')) return 'host';
+  if (hasPageTokens(settings) || (auth === 'auto' && source === 'page')) return 'page';
   if (auth === 'local') return 'form';
   return auth === 'redirect' ? 'redirect' : 'popup';
 }
@@ -37,4 +39,29 @@ export function firstModel(settings: Settings, times: AuthTimes, isSessionEnough
     isSessionEnough,
     signedOut: isInteractive(settings) && !isSessionEnough && hasSignedOut(settings) ? 'before' : 'no',
   });
+}
+
+/** Returns the URL of the callback page. Throws `bad-config` if this URL does not have the page's origin. */
+export function readRedirectUri(settings: Settings): string {
+  const url = new URL(settings.redirectUri ?? 'secure-uploader-callback.html', document.baseURI);
+  if (url.origin !== location.origin) throw failed('bad-config');
+  return url.href;
+}
+
+/** Names of the deadlines of states, if they differ from `requestMs`. */
+export const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
+  'asking-host': 'hostMs',
+  silent: 'silentMs',
+  popup: 'popupMs',
+  choose: 'challengeMs',
+  answer: 'challengeMs',
+  wait: 'challengeMs',
+};
+
+/** Returns the default times, overridden by valid values of `authOptions.times`. */
+export function timesOf({ authOptions }: Settings): AuthTimes {
+  const times: Record<string, number> = { ...AUTH_TIMES };
+  for (const [name, value] of Object.entries(authOptions.times ?? {}))
+    if (name in times && Number(value) > 0) times[name] = Number(value);
+  return times as AuthTimes;
 }

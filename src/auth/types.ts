@@ -1,9 +1,12 @@
-// Types of the sign-in table: model, events and effects. Events and effects may carry secrets; the model never does.
+// Types of sign-in: the table (model, events and effects), tokens, requests, the session and its form. Imports no other file of
+// this folder. Events and effects may carry secrets; the model never does.
 
 import type { AuthTimes } from '../core/auth-times.ts';
+import type { Report, TokenInput } from '../core/changes.ts';
+import type { Settings } from '../core/config.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { AuthState } from '../core/types.ts';
-import type { Bearer } from './bearer.ts';
+import type { Machine } from '../core/machine.ts';
+import type { AuthSnapshot, AuthState, WithToken } from '../core/types.ts';
 
 /** Reason why a token is needed. */
 export type Reason = 'first' | 'expired' | 'rejected';
@@ -19,6 +22,51 @@ export interface Grant {
   readonly code: string;
   readonly verifier: string;
   readonly via: 'silent' | 'popup' | 'redirect' | 'form';
+}
+
+/** A token of the user. Secret: never log or store a token. */
+export interface Bearer {
+  readonly value: string;
+  /** Time from reading the token to the token's expiry; at most 30 days. */
+  readonly lifetimeMs: number;
+  /** True if the token came without a credible expiry. `lifetimeMs` is then a guess: it sets the time of the renewal only. */
+  readonly isAssumed: boolean;
+  /** User of the token: the value of the field that `sameUserField` or `ownerField` names. */
+  readonly user?: string;
+}
+
+/** An authorization request. `state` and `verifier` are secret. */
+export interface Transaction {
+  readonly state: string;
+  readonly verifier: string;
+  /** S256 code challenge for `verifier`. */
+  readonly challenge: string;
+  readonly url: string;
+  readonly origin: string;
+}
+
+/** Sends a POST request. Rejects with `UploaderError` (`network`, `timeout`, `bad-response`) if no response could be read. */
+export type Post = (
+  path: string,
+  body: unknown,
+  options: {
+    readonly credentials: RequestCredentials;
+    readonly signal: AbortSignal;
+    readonly headers?: Record<string, string>;
+  },
+) => Promise<PostAnswer>;
+
+export interface PostAnswer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly retryAfterMs?: number;
+  readonly wwwAuthenticate?: string;
+}
+
+export interface CallContext {
+  readonly settings: Settings;
+  readonly post: Post;
+  readonly signal: AbortSignal;
 }
 
 /** A method for answering a challenge. */
@@ -71,8 +119,8 @@ export interface AuthModel {
   readonly nowMs: number;
   /** Random factor of the next delay, so that clients do not all retry at once. */
   readonly jitter: number;
-  /** Source of the current token and of the next token: the page (`host`) or the service. */
-  readonly source: 'host' | 'service';
+  /** Source of the current token and of the next token: the page or the service. */
+  readonly source: 'page' | 'service';
   readonly reason: Reason;
   /**
    * Whether sign-in in a hidden frame may work. `off`: the browser or the settings forbid it. `expected`: the user has signed in,
@@ -103,7 +151,7 @@ export interface AuthModel {
 /** Events sent by effects. An event may arrive after the state of its effect has ended. */
 export type FlowEvent = Readonly<
   | { type: 'deadline' | 'elapsed' | 'closed-reading' }
-  | { type: 'host-token' | 'token'; bearer: Bearer }
+  | { type: 'page-token' | 'token'; bearer: Bearer }
   | { type: 'code'; grant: Grant }
   | { type: 'failed'; error: Failure }
   /** The new token belongs to a different user. */
@@ -128,10 +176,10 @@ export type FlowEvent = Readonly<
 export type AuthEvent =
   | (FlowEvent & { readonly generation: number })
   | Readonly<
-      /** A call needs a token. `isHosted`: the token is requested from the page. */
-      | { type: 'need-token'; isHosted: boolean }
+      /** A call needs a token. `isFromPage`: the token is requested from the page. */
+      | { type: 'need-token'; isFromPage: boolean }
       /** `isBlocked`: the browser blocked the window. */
-      | { type: 'sign-in'; via: 'popup' | 'redirect' | 'host' | 'form'; isBlocked?: boolean }
+      | { type: 'sign-in'; via: 'popup' | 'redirect' | 'page' | 'form'; isBlocked?: boolean }
       | { type: 'sign-out'; reason: 'user' | 'other-tab' }
       | { type: 'cancel' | 'disconnected' | 'shown-again' }
       /** `allow()` was called: after a sign-out, tokens may be requested from the page again. */
@@ -154,7 +202,7 @@ export type Send = (outcome: FlowEvent) => void;
 
 export type Effect = Readonly<
   | { type: 'deadline'; of: AuthState }
-  | { type: 'ask-host'; reason: Reason }
+  | { type: 'ask-page'; reason: Reason }
   | { type: 'try-silent' | 'run-popup' | 'redirect' | 'redeem-again' | 'forget' }
   | { type: 'redeem'; grant: Grant }
   | { type: 'keep'; bearer: Bearer }
@@ -180,3 +228,86 @@ export type EventOf<T extends EventType> = Carrying<AuthEvent, T>;
 export type Row<T extends EventType> = (model: AuthModel, event: EventOf<T>) => Move;
 export type StateRows = { readonly [T in EventType]?: Row<T> };
 export type Rows = { readonly [S in AuthState]?: StateRows };
+
+/** What the effects of the table need. */
+export interface FlowContext {
+  readonly settings: Settings;
+  readonly post: Post;
+  readonly times: AuthTimes;
+  /** Name of the session in stored authorization requests, and in the lock that all tabs share. */
+  readonly sessionKey: string;
+  /** Returns the token that a listener of `auth-required` provided; `undefined` if no listener responded. */
+  readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
+  /** Returns false if the token belongs to another user. `isFromPage`: the page has supplied it. */
+  readonly isSameUser: (bearer: Bearer, isFromPage: boolean) => boolean;
+}
+
+export type SignInMachine = Machine<AuthModel, AuthEvent, FlowEvent, Effect>;
+
+export interface FormHost extends Pick<CallContext, 'settings' | 'post'> {
+  /** Creates an authorization request. The response to a login may contain the code for this request. */
+  readonly begin: () => Promise<Transaction>;
+  readonly machine: SignInMachine;
+}
+
+export interface LoginForm {
+  readonly challenge: Challenge | undefined;
+  /** Field `message` of the service's last response. Set only with `authOptions.showServerMessages`. */
+  readonly said: string | undefined;
+  /** Sends the credentials, by field name (by default `email` and `password`). */
+  logIn(credentials: Readonly<Record<string, string>>, idpId?: string): void;
+  /** Sends a code after removing spaces and dashes. A recovery code is only trimmed. */
+  answer(code: string): void;
+  /** Asks the browser for a passkey and sends the credential. Call this method synchronously in the click handler. */
+  usePasskey(): Promise<void>;
+  act(choice: EventOf<'pick' | 'resend' | 'other-method'>): void;
+  readonly rows: Rows;
+  run(effect: Effect, signal: AbortSignal, send: Send): void;
+  /** Updates `said`, and drops secrets that are no longer needed. Call this method after each step of the table. */
+  onEnter(model: AuthModel): void;
+}
+
+export interface AuthDeps {
+  /** Function that calls the service (`createPost` of `service/client.ts`). */
+  readonly post: Post;
+  /** Called synchronously with every change, because listeners must respond to `auth-required` during its dispatch. */
+  readonly report: Report;
+  /**
+   * Makes the last calls after a sign-out in this or another tab. `withToken` can still use the token until `signal` aborts (after
+   * 5 seconds).
+   */
+  readonly onSignOut?: (withToken: WithToken, signal: AbortSignal) => Promise<unknown>;
+  /** Called in redirect mode before the page is left. Returns false to stay on the page. */
+  readonly confirmRedirect?: () => boolean;
+  /** True on the service's own page: no token is requested, and the session is not shared. */
+  readonly isSessionEnough?: boolean;
+  readonly options?: Partial<AuthTimes>;
+}
+
+/** A sign-in session for one uploader, without the token. */
+export interface AuthSession {
+  /** Frozen snapshot of sign-in. Replaced by a new object after each visible change. */
+  readonly snapshot: AuthSnapshot;
+  /** Calls `listener` after each change of the snapshot. Returns a function that removes the listener. */
+  subscribe(listener: () => void): () => void;
+  /**
+   * Runs a call with a token. Waits for sign-in, until `signal` aborts. After a 401, repeats the call with a new token. Rejects
+   * with the error of the call, and with `token-rejected` after a second 401.
+   */
+  readonly withToken: WithToken;
+  /**
+   * Starts sign-in. `via` and `idpId` default to the settings. Call this method synchronously in a click handler, or the browser
+   * blocks the window.
+   */
+  signIn(via?: 'popup' | 'redirect', idpId?: string): void;
+  /** Cancels the current step of sign-in. */
+  cancel(): void;
+  /** Forgets the token at once, here and in other tabs. Resolves after the calls of `onSignOut` and the call to `logout-path`. */
+  signOut(): Promise<void>;
+  /** After a sign-out, allows tokens to be requested from the page again. */
+  allow(): void;
+  /** Returns the session's form. The first call creates the form with `create` (`createLoginForm` of `form.ts`). */
+  form(create: (host: FormHost) => LoginForm): LoginForm;
+  /** Stops reports to this uploader. The session ends one task after the last uploader has called `close()`. */
+  close(): void;
+}

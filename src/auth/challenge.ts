@@ -1,12 +1,36 @@
-// Reads the responses to credentials and challenges. An unknown word in a response never means success. The page's adapter can
-// translate the words of another service.
+// Credentials and challenges, without effects: what the responses of the service mean, and the rows of the sign-in table for the
+// form. An unknown word in a response never means success. The page's adapter can translate the words of another service. The rows
+// contain no user input and no challenge token.
 
 import type { ErrorCode } from '../core/errors.ts';
 import { shownText } from '../core/names.ts';
 import { readTimeMs } from '../core/read-time.ts';
-import { readNumber } from './bearer.ts';
-import type { Failure, FlowEvent, Hints, Method } from './machine-types.ts';
-import { record } from './post.ts';
+import type { AuthState } from '../core/types.ts';
+import { record } from './calls.ts';
+import {
+  cool,
+  enter,
+  fail,
+  failure,
+  failWith,
+  framesAfterSignIn,
+  inert,
+  silentOr,
+  takeCode,
+} from './machine.ts';
+import { readNumber } from './token.ts';
+import type {
+  AuthModel,
+  Challenge,
+  Failure,
+  FlowEvent,
+  Hints,
+  Method,
+  Move,
+  Row,
+  Rows,
+  StateRows,
+} from './types.ts';
 
 export type Step = 'login' | 'start' | 'answer' | 'poll';
 
@@ -103,7 +127,7 @@ export interface ReadOptions {
  * Returns the event for a response that `isPause` does not recognize. If words of the response contradict each other, the stricter
  * meaning counts.
  */
-export function readAnswer(step: Step, status: number, body: unknown, how: ReadOptions): Reading {
+export function readResponse(step: Step, status: number, body: unknown, how: ReadOptions): Reading {
   if (status >= 500) return { type: 'failed', error: { code: 'service-failed', status } };
   const answer = record(body);
   if (answer !== body) return { type: 'failed', error: { code: 'bad-response', status } };
@@ -153,3 +177,97 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
   const isEstablished = kinds.length > 0 && kinds.every((kind) => kind === 'established');
   return isEstablished ? { type: 'established' } : refuse('step-unsupported');
 }
+
+const withHints = ({ challenge }: AuthModel, hints: Hints): Challenge => ({
+  methods: [],
+  ...challenge,
+  ...hints,
+});
+
+const begin = (model: AuthModel, challenge: Challenge, method: Method): Move =>
+  method.needsStart
+    ? enter(model, 'start', { challenge: { ...challenge, method } }, { type: 'start' })
+    : enter(model, 'answer', { challenge: { ...challenge, method } });
+
+/** Handles a session that the service has just created. If a token is needed, silent sign-in requests a code for the token. */
+const established: Row<'established'> = (model) => {
+  const made = { challenge: undefined, frames: framesAfterSignIn(model) };
+  if (model.isSessionEnough) return enter(model, 'signed-in', made);
+  return silentOr(model, failure('sign-in-required'), made);
+};
+
+const challenged: Row<'challenged'> = (model, { methods, method, hints }) => {
+  const challenge = { ...hints, methods };
+  return method ? begin(model, challenge, method) : enter(model, 'choose', { challenge });
+};
+
+/**
+ * Returns rows that enter `state` after a failure. The request is not repeated, since the service may have counted the first
+ * attempt.
+ */
+const backTo = (state: AuthState): StateRows => ({
+  failed: (model, { error }) => enter(model, state, { error }),
+  deadline: (model) => enter(model, state, { error: failure('timeout') }),
+});
+
+const expired = failWith('challenge-expired');
+const cancel = failWith('canceled');
+const ended: StateRows = { deadline: expired, expired, cancel };
+const choose = (model: AuthModel): Move => enter(model, 'choose', {});
+const refusable: StateRows = { refused: fail, 'rate-limited': cool, cancel };
+const asked: StateRows = {
+  ...refusable,
+  denied: (model) => enter(model, 'choose', { error: failure('challenge-denied') }),
+  expired,
+};
+const answered: StateRows = { ...refusable, code: takeCode, established, challenged };
+
+/** The rows of the states `login`, `choose`, `start`, `answer`, `verify` and `wait`. */
+export const challengeRows: Rows = {
+  login: { ...answered, failed: fail, deadline: failWith('timeout') },
+  choose: {
+    ...ended,
+    pick: (model, { method }) => {
+      // The hints for the previous method do not apply to the new method.
+      const { methods = [], expiresAtMs } = model.challenge ?? {};
+      return begin(model, { methods, ...(expiresAtMs && { expiresAtMs }) }, method);
+    },
+  },
+  start: {
+    ...asked,
+    ...backTo('choose'),
+    started: (model, { hints }) => {
+      const challenge = withHints(model, hints);
+      if (challenge.method?.family !== 'push') return enter(model, 'answer', { challenge });
+      return enter(model, 'wait', { challenge }, { type: 'poll', isSlower: false });
+    },
+  },
+  answer: {
+    ...backTo('answer'),
+    ...ended,
+    submit: (model) => enter(model, 'verify', {}, { type: 'answer' }),
+    resend: (model) =>
+      model.challenge?.method?.needsStart ? enter(model, 'start', {}, { type: 'start' }) : inert(model),
+    'other-method': choose,
+  },
+  verify: {
+    ...asked,
+    ...answered,
+    ...backTo('answer'),
+    wrong: (model, { hints }) =>
+      enter(model, 'answer', { challenge: withHints(model, hints), error: failure('challenge-failed') }),
+  },
+  wait: {
+    ...asked,
+    ...answered,
+    // Does not use `enter`: the generation stays the same, so the deadline of `wait` still applies.
+    pending: (model, { hints, isSlower }) => ({
+      model: { ...model, challenge: withHints(model, hints), error: undefined },
+      effects: [{ type: 'poll', isSlower }],
+    }),
+    // A failed poll does not end the challenge.
+    failed: (model) => ({ model, effects: [{ type: 'poll', isSlower: true }] }),
+    'other-method': choose,
+    deadline: expired,
+  },
+};
