@@ -44,25 +44,9 @@ type Event = Extract<
 export type Reading = { readonly token?: string; readonly code?: string } & Event;
 
 type Fields = Readonly<Record<string, unknown>>;
-/** Meanings of the words in the response fields `status` and `error`. */
-const WORDS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    locked: 'locked',
-    expired: 'expired',
-    challengeexpired: 'expired',
-    invalidcode: 'refused',
-    denied: 'refused',
-    invalidcredentials: 'refused',
-    slowdown: 'slower',
-    waiting: 'waiting',
-    challenge: 'challenge',
-    ok: 'established',
-    success: 'established',
-    established: 'established',
-  }),
-);
-/** Words in the response field `next_step` that mean `established`. */
-const NEXT_WORDS = ['authorize', 'none'];
+/** Words that mean success, and those that mean it only in the response field `next_step`. */
+const ESTABLISHED = ['ok', 'success', 'established'];
+const NEXT_ESTABLISHED = [...ESTABLISHED, 'authorize', 'none'];
 
 /** Kinds of methods, in the order in which the form offers them. */
 const ORDER: readonly string[] = ['passkey', 'push', 'totp', 'email', 'sms', 'recovery', 'code'];
@@ -140,27 +124,26 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
   const isError = status >= 400;
   const error = normalize(answer.error);
   const next = normalize(answer.next_step);
-  const said = [normalize(answer.status), error].filter(Boolean).map((word) => WORDS.get(word));
-  const nextKind = NEXT_WORDS.includes(next) ? 'established' : WORDS.get(next);
-  const says = (kind: string): boolean => said.includes(kind);
+  const said = [normalize(answer.status), error].filter(Boolean);
+  const says = (...words: string[]): boolean => words.some((word) => said.includes(word));
   const hints = readHints(answer, how.nowMs);
   const refuse = (code: ErrorCode): Event => ({ type: 'refused', error: { code, status } });
   const wrong: Event | undefined = step === 'answer' ? { type: 'wrong', hints } : undefined;
   const rejected = step === 'login' ? refuse('credentials-rejected') : wrong;
 
   if (says('locked')) return refuse('account-locked');
-  if (says('expired') || status === 410)
+  if (says('expired', 'challengeexpired') || status === 410)
     return step === 'login' ? refuse('step-unsupported') : { type: 'expired' };
-  if (says('refused')) return rejected ?? { type: 'denied' };
+  if (says('denied', 'invalidcredentials', 'invalidcode')) return rejected ?? { type: 'denied' };
   // A start is no success, so its words do not matter.
   if (step === 'start' && !isError) return { type: 'started', hints };
   const hasToken = text(answer.challenge_token) !== undefined;
-  const isSlower = says('slower');
+  const isSlower = says('slowdown');
   if (step === 'poll' && (isSlower || says('waiting') || hasToken))
     return { type: 'pending', hints, isSlower };
   const offered: unknown = answer.available_methods;
   const hasMethods = Array.isArray(offered) && offered.length > 0;
-  if (hasToken || hasMethods || says('challenge') || nextKind === 'challenge') {
+  if (hasToken || hasMethods || says('challenge') || next === 'challenge') {
     if (wrong && (isError || error)) return wrong;
     const methods = readMethods(offered, how.canUsePasskey);
     if (methods.length === 0) return refuse(hasMethods ? 'method-unsupported' : 'step-unsupported');
@@ -173,8 +156,8 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
     return (isRejection && rejected) || { type: 'failed', error: { code: 'service-failed', status } };
   }
   // A single unknown word makes the whole response invalid.
-  const kinds = next ? [...said, nextKind] : said;
-  const isEstablished = kinds.length > 0 && kinds.every((kind) => kind === 'established');
+  const isKnown = said.every((word) => ESTABLISHED.includes(word));
+  const isEstablished = isKnown && (next ? NEXT_ESTABLISHED.includes(next) : said.length > 0);
   return isEstablished ? { type: 'established' } : refuse('step-unsupported');
 }
 
