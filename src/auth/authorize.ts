@@ -5,12 +5,9 @@
 import type { AuthTimes } from '../core/auth-times.ts';
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
-import type { AuthState } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
-import { warnOnceHere } from '../core/warn.ts';
 import { callService, failed, isPause, record, toFailure } from './calls.ts';
 import { createTransaction, isAnswer, readGrant } from './pkce.ts';
-import { DEADLINES } from './settings.ts';
 import { dropTransactions, hasSignedOut, type Returned, STORED } from './storage.ts';
 import type {
   CallContext,
@@ -118,7 +115,6 @@ export async function trySilent(
   const request = await createTransaction(settings, redirectUri, { prompt: 'none' });
   const frame = document.createElement('iframe');
   frame.style.display = 'none';
-  frame.setAttribute('aria-hidden', 'true');
   // Lets the framed page send a response, but not navigate this page.
   frame.setAttribute('sandbox', 'allow-scripts allow-same-origin');
   const answer = listen(request.state, () => frame.contentWindow, signal);
@@ -195,7 +191,7 @@ export function createAuthorize(context: AuthorizeContext) {
   let locked: Promise<void> | undefined;
 
   /** Waits for the lock, which only one tab at a time can hold. `unlock` releases the lock. */
-  async function turn(signal: AbortSignal): Promise<void> {
+  async function waitForTabs(signal: AbortSignal): Promise<void> {
     lock ??= new AbortController();
     locked ??= takeLock(`secure-uploader:auth:${sessionKey}`, LOCK_MS, lock.signal);
     await locked;
@@ -234,34 +230,20 @@ export function createAuthorize(context: AuthorizeContext) {
   async function exchange(grant: Grant | undefined, signal: AbortSignal, send: Send): Promise<void> {
     resendable = undefined;
     if (!grant) return;
-    await turn(signal);
+    await waitForTabs(signal);
     const event = await redeem(grant, { settings, post, signal }, accept);
     if (event.type === 'rate-limited') resendable = grant;
     if (event.type === 'token') next.demand = '';
     send(event);
   }
 
-  async function waitForEnd(of: AuthState, signal: AbortSignal): Promise<FlowEvent> {
-    // The deadline starts after the wait for other tabs.
-    if (of === 'silent' || of === 'exchange') await turn(signal);
-    await sleep(times[DEADLINES[of] ?? 'requestMs'], signal);
-    if (of === 'exchange') return { type: 'burnt', error: { code: 'timeout' } };
-    // For a wrong client id or redirect URI, the service shows an error page, which this page cannot see.
-    if (of !== 'redirecting')
-      warnOnceHere(
-        `No response to sign-in. Are client-id "${settings.clientId}" and redirect-uri ${redirectUri()} registered?`,
-      );
-    return { type: 'deadline' };
-  }
-
   return {
     begin,
+    waitForTabs,
     async run(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
       switch (effect.type) {
-        case 'deadline':
-          return send(await waitForEnd(effect.of, signal));
         case 'try-silent':
-          await turn(signal);
+          await waitForTabs(signal);
           return send({ type: 'code', grant: await trySilent(settings, redirectUri(), signal) });
         case 'run-popup':
           return send({ type: 'code', grant: await inWindow(signal, send) });

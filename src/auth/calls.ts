@@ -75,7 +75,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
       const stop = new AbortController();
       const withToken: WithToken = async (call) => {
         const isAllowed = last !== undefined || settings.auth === 'none';
-        if (stop.signal.aborted || !isAllowed) throw new UploaderError('sign-in-required', 'Signed out');
+        if (stop.signal.aborted || !isAllowed) throw failed('sign-in-required');
         return call(last);
       };
       const all = Promise.allSettled([...callers].map((call) => call?.(withToken, stop.signal)));

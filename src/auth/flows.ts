@@ -3,7 +3,6 @@
 
 import type { TokenInput } from '../core/changes.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { AuthState } from '../core/types.ts';
 import { abortable, online, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import type { Authorize, NextRequest } from './authorize.ts';
@@ -21,9 +20,6 @@ import type {
   Send,
   Transaction,
 } from './types.ts';
-
-/** States with an authorization request: `authorize.ts` runs their deadlines. */
-const REQUESTS: readonly AuthState[] = ['silent', 'popup', 'redirecting', 'exchange'];
 
 /** Time after which silent sign-in is tried although the browser says that it is offline. */
 const OFFLINE_MS = 20_000;
@@ -47,9 +43,10 @@ export function createFlows(context: FlowContext) {
   const next: NextRequest = { demand: '', idpId: undefined, popup: undefined };
   let authorize: Authorize | undefined;
 
+  const late = async () => (await import('./authorize.ts')).createAuthorize;
+
   async function load(): Promise<Authorize> {
-    const late = import('./authorize.ts');
-    const { createAuthorize } = await abortable(late, AbortSignal.timeout(times.requestMs));
+    const createAuthorize = await abortable(late(), AbortSignal.timeout(times.requestMs));
     authorize ??= createAuthorize({ ...context, next, redirectUri, accept });
     return authorize;
   }
@@ -103,8 +100,15 @@ export function createFlows(context: FlowContext) {
   async function runEffect(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
     switch (effect.type) {
       case 'deadline': {
-        if (REQUESTS.includes(effect.of)) return runLate(effect, signal, send);
-        await sleep(times[DEADLINES[effect.of] ?? 'requestMs'], signal);
+        const { of } = effect;
+        // The deadline starts after the wait for other tabs.
+        if (of === 'silent' || of === 'exchange') await (await load()).waitForTabs(signal);
+        await sleep(times[DEADLINES[of] ?? 'requestMs'], signal);
+        // For a wrong client id or redirect URI, the service shows an error page, which this page cannot see.
+        if (of === 'silent' || of === 'popup')
+          warnOnceHere(
+            `No response to sign-in. Are client-id "${settings.clientId}" and redirect-uri ${redirectUri()} registered?`,
+          );
         return send({ type: 'deadline' });
       }
       case 'cool':

@@ -119,14 +119,14 @@ const resume: Row<'elapsed'> = (model) => {
  * Requests another code, because the service may have used the current code. The first request has no delay; later requests use
  * backoff.
  */
-const burnt: Row<'burnt'> = (model, { error }) => {
+function repeat(model: AuthModel, error: Failure): Move {
   const { waitedMs, times } = model;
   // The first request counts as the first delay.
   if (waitedMs === 0 || error.code === 'offline' || !canSilent(model))
     return silentOr(model, error, { waitedMs: waitedMs || times.coolBaseMs });
   // After a second malformed token in a row, another request will not help.
   return error.code === 'token-malformed' ? prompt(model, error) : pause(model, error, 'silent');
-};
+}
 
 const RESET = { waitedMs: 0, fruitless: 0, renewableAtMs: 0, signedOut: 'no' } as const;
 
@@ -267,7 +267,8 @@ const ROWS: Rows = {
   exchange: {
     token: keep,
     failed: fail,
-    burnt,
+    burnt: (model, { error }) => repeat(model, error),
+    deadline: (model) => repeat(model, failure('timeout')),
     'rate-limited': cool,
     cancel,
   },

@@ -52,9 +52,9 @@ export async function createTransaction(
     ...extra,
   };
   // `own` comes last, so that the page's parameters cannot replace parameters such as `state`.
-  const all = [...Object.entries(settings.authOptions.params ?? {}), ...Object.entries(own)]
-    .filter(([, value]) => value !== undefined && value !== '')
-    .map(([name, value]) => [name, String(value)] as const);
+  const all = [...Object.entries(settings.authOptions.params ?? {}), ...Object.entries(own)].filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
+  );
   const { href, origin } = authorizeUrl(settings, Object.fromEntries(all));
   return { state, verifier, challenge, url: href, origin };
 }

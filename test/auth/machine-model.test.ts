@@ -151,6 +151,17 @@ const CASES: readonly Case[] = [
     [deadline('silent'), { type: 'try-silent' }],
   ],
   [
+    'an exchange without a response leaves the outcome of its code unknown',
+    'exchange',
+    { waitedMs: 2000 },
+    EVENTS.deadline,
+    {
+      ...{ state: 'cooling', waitedMs: 6000, cooledFrom: 'silent' },
+      error: { code: 'timeout', retryAfterMs: 4000 },
+    },
+    [{ type: 'cool', ms: 4000 }],
+  ],
+  [
     'a code that was burnt requires the user if no frame can work',
     'exchange',
     { frames: 'blind' },

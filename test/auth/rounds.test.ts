@@ -47,7 +47,6 @@ describe('a silent authorization request', () => {
     await until(() => frames().length === 1);
     const [frame] = frames();
     expect(frame?.style.display).to.equal('none');
-    expect(frame?.getAttribute('aria-hidden')).to.equal('true');
     expect(frame?.getAttribute('sandbox')).to.equal('allow-scripts allow-same-origin');
     const { origin, pathname, searchParams } = new URL(frame?.src ?? '');
     expect([origin, pathname, searchParams.get('prompt')]).to.deep.equal([
