@@ -7,14 +7,12 @@ import { shownText } from '../core/names.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { callService, failed, isPause, record, toFailure } from './calls.ts';
 import { challengeRows, readResponse, type Step } from './challenge.ts';
-import { timesOf } from './settings.ts';
 import type { Challenge, Effect, FlowEvent, FormHost, LoginForm, PostAnswer } from './types.ts';
 
 const STEPS: readonly string[] = ['login', 'start', 'answer', 'poll'];
 
 export function createLoginForm({ settings, post, begin, machine }: FormHost): LoginForm {
   const { authOptions } = settings;
-  const { pollMs } = timesOf(settings);
   /** User input that has not been sent yet. */
   let entered: Readonly<Record<string, unknown>> = {};
   let token: string | undefined;
@@ -28,18 +26,18 @@ export function createLoginForm({ settings, post, begin, machine }: FormHost): L
 
   async function call(step: Step, signal: AbortSignal): Promise<PostAnswer> {
     const context = { settings, post, signal };
-    const body = entered;
+    let body = entered;
     entered = {};
     if (step !== 'login') {
-      const asked = { challenge_token: token, method: challenge()?.method?.id, action: step, ...body };
-      return callService('challenge', asked, context);
+      body = { challenge_token: token, method: challenge()?.method?.id, action: step, ...body };
+      return callService('challenge', body, context);
     }
-    if (authOptions.loginSendsChallenge !== true || machine.model.isSessionEnough)
-      return callService('login', body, context);
-    const round = await begin();
-    verifier = round.verifier;
-    const bound = { code_challenge: round.challenge, code_challenge_method: 'S256' };
-    return callService('login', { ...body, ...bound }, context);
+    if (authOptions.loginSendsChallenge === true && !machine.model.isSessionEnough) {
+      const request = await begin();
+      verifier = request.verifier;
+      body = { ...body, code_challenge: request.challenge, code_challenge_method: 'S256' };
+    }
+    return callService('login', body, context);
   }
 
   async function ask(step: Step, signal: AbortSignal): Promise<FlowEvent> {
@@ -59,7 +57,7 @@ export function createLoginForm({ settings, post, begin, machine }: FormHost): L
   /** Resolves when the next poll is due and the page is visible. */
   async function waitToPoll(isSlower: boolean, signal: AbortSignal): Promise<void> {
     if (isSlower) slowerMs += 5000;
-    await sleep((challenge()?.pollMs ?? pollMs) + slowerMs, signal);
+    await sleep((challenge()?.pollMs ?? machine.model.times.pollMs) + slowerMs, signal);
     while (document.hidden) {
       const changed = new Promise((resolve) =>
         document.addEventListener('visibilitychange', resolve, { once: true, signal }),
@@ -140,15 +138,14 @@ function readOptions(json: Json, { baseUrl, authOptions }: Service): PublicKeyCr
   const { rpId = allowedId } = given;
   if (rpId !== allowedId) throw failed('passkey-unavailable');
   const options: Json = { ...given, rpId };
-  const parse = (PublicKeyCredential as { parseRequestOptionsFromJSON?: (json: unknown) => unknown })
-    .parseRequestOptionsFromJSON;
-  if (parse) return parse.call(PublicKeyCredential, options) as PublicKeyCredentialRequestOptions;
+  const parsed = PublicKeyCredential.parseRequestOptionsFromJSON?.(options as never);
+  if (parsed) return parsed;
   const allowed = (Array.isArray(options.allowCredentials) ? options.allowCredentials : []) as Json[];
   return {
     ...options,
     challenge: toBytes(options.challenge),
     allowCredentials: allowed.map(({ id }) => ({ id: toBytes(id), type })),
-  } as PublicKeyCredentialRequestOptions;
+  };
 }
 
 function writeCredential(credential: PublicKeyCredential): unknown {
@@ -177,9 +174,7 @@ export async function askPasskey(request: Json, service: Service, signal: AbortS
     const credential = await navigator.credentials.get({ publicKey, signal });
     if (credential) return writeCredential(credential as PublicKeyCredential);
   } catch (cause) {
-    const isDeclined =
-      cause instanceof DOMException && (cause.name === 'NotAllowedError' || cause.name === 'AbortError');
-    if (!isDeclined) throw failed('passkey-unavailable');
+    if (!/^(NotAllowed|Abort)Error$/.test((cause as Error).name)) throw failed('passkey-unavailable');
   }
   throw failed('passkey-canceled');
 }

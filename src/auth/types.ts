@@ -230,9 +230,7 @@ export type StateRows = { readonly [T in EventType]?: Row<T> };
 export type Rows = { readonly [S in AuthState]?: StateRows };
 
 /** What the effects of the table need. */
-export interface FlowContext {
-  readonly settings: Settings;
-  readonly post: Post;
+export interface FlowContext extends Omit<CallContext, 'signal'> {
   readonly times: AuthTimes;
   /** Name of the session in stored authorization requests, and in the lock that all tabs share. */
   readonly sessionKey: string;
@@ -244,7 +242,7 @@ export interface FlowContext {
 
 export type SignInMachine = Machine<AuthModel, AuthEvent, FlowEvent, Effect>;
 
-export interface FormHost extends Pick<CallContext, 'settings' | 'post'> {
+export interface FormHost extends Omit<CallContext, 'signal'> {
   /** Creates an authorization request. The response to a login may contain the code for this request. */
   readonly begin: () => Promise<Transaction>;
   readonly machine: SignInMachine;
