@@ -6,6 +6,7 @@ import type { AuthTimes } from '../core/auth-times.ts';
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
 import { abortable, sleep } from '../core/wait.ts';
+import { warnOnceHere } from '../core/warn.ts';
 import { callService, failed, isPause, record, toFailure } from './calls.ts';
 import { createTransaction, isAnswer, readGrant } from './pkce.ts';
 import { dropTransactions, hasSignedOut, type Returned, STORED } from './storage.ts';
@@ -254,6 +255,11 @@ export function createAuthorize(context: AuthorizeContext) {
         case 'redeem-again':
           return exchange(resendable, signal, send);
       }
+    },
+    /** For a wrong client id or redirect URI, the service shows an error page, which this page cannot see. */
+    warnOfSilence(): void {
+      const names = `client-id "${settings.clientId}" and redirect-uri ${redirectUri()}`;
+      warnOnceHere(`No response to sign-in. Are ${names} registered?`);
     },
     /** Returns the code of a stored response. Throws `state-mismatch` if it does not belong to the request, or came too late. */
     readReturn({ state, stored }: Returned): Grant {

@@ -104,11 +104,7 @@ export function createFlows(context: FlowContext) {
         // The deadline starts after the wait for other tabs.
         if (of === 'silent' || of === 'exchange') await (await load()).waitForTabs(signal);
         await sleep(times[DEADLINES[of] ?? 'requestMs'], signal);
-        // For a wrong client id or redirect URI, the service shows an error page, which this page cannot see.
-        if (of === 'silent' || of === 'popup')
-          warnOnceHere(
-            `No response to sign-in. Are client-id "${settings.clientId}" and redirect-uri ${redirectUri()} registered?`,
-          );
+        if (of === 'silent' || of === 'popup') (await load()).warnOfSilence();
         return send({ type: 'deadline' });
       }
       case 'cool':

@@ -174,7 +174,8 @@ export async function askPasskey(request: Json, service: Service, signal: AbortS
     const credential = await navigator.credentials.get({ publicKey, signal });
     if (credential) return writeCredential(credential as PublicKeyCredential);
   } catch (cause) {
-    if (!/^(NotAllowed|Abort)Error$/.test((cause as Error).name)) throw failed('passkey-unavailable');
+    const isDeclined = cause instanceof DOMException && /^(NotAllowed|Abort)Error$/.test(cause.name);
+    if (!isDeclined) throw failed('passkey-unavailable');
   }
   throw failed('passkey-canceled');
 }
