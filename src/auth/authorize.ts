@@ -157,19 +157,19 @@ export async function redeem(
   accept: AuthorizeContext['accept'],
 ): Promise<FlowEvent> {
   const ended = (error: Failure): FlowEvent => ({ type: 'failed', error });
-  const burnt = (error: Failure): FlowEvent => ({ type: 'burnt', error });
+  const spent = (error: Failure): FlowEvent => ({ type: 'code-spent', error });
   let answer: PostAnswer;
   try {
     answer = await callService('token', { code, code_verifier: verifier }, call);
   } catch (error) {
     const failure = toFailure(error, 'network');
-    return failure.code === 'bad-config' ? ended(failure) : burnt(failure);
+    return failure.code === 'bad-config' ? ended(failure) : spent(failure);
   } finally {
     call.signal.throwIfAborted();
   }
   const { status, body, retryAfterMs } = answer;
   if (isPause(answer)) return { type: 'rate-limited', waitMs: retryAfterMs };
-  if (status >= 500 || status === 408) return burnt({ code: 'service-failed', status });
+  if (status >= 500 || status === 408) return spent({ code: 'service-failed', status });
   if (status < 200 || status > 299) {
     const isRefused = [400, 401].includes(status) || record(body).error === 'invalid_grant';
     return ended({
@@ -178,7 +178,7 @@ export async function redeem(
     });
   }
   // `record` drops a response that is a string, because `accept` would take the string for a token.
-  return accept('token', record(body)) ?? burnt({ code: 'token-malformed', status });
+  return accept('token', record(body)) ?? spent({ code: 'token-malformed', status });
 }
 
 export type Authorize = ReturnType<typeof createAuthorize>;

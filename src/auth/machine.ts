@@ -152,7 +152,7 @@ const keep: Row<'token' | 'page-token'> = (model, { type, bearer }) => {
   // Keeps renewals apart, in case the service refuses each new token. Less so if tokens have a short lifetime.
   const renewed = renewing && {
     fruitless: isProven ? 1 : fruitless + 1,
-    renewableAtMs: nowMs + Math.min(times.brakeMs, bearer.lifetimeMs / 5),
+    renewableAtMs: nowMs + Math.min(times.renewalGapMs, bearer.lifetimeMs / 5),
   };
   const known = { ...RESET, ...renewed, source, reason: 'expired' } as const;
   return enter(model, 'signed-in', known, { type: 'keep', bearer });
@@ -197,7 +197,7 @@ function inBackground({ isAlive, nowMs }: AuthModel, { model, effects }: Move): 
 const renew: Row<'renew-due'> = (before, { reason }) => {
   const { isAlive, isProven, fruitless, source, times, nowMs, renewableAtMs } = before;
   const model = { ...before, reason };
-  const isSpent = fruitless >= times.brakeCount && !isProven;
+  const isSpent = fruitless >= times.renewalLimit && !isProven;
   const ms = renewableAtMs - nowMs;
   const canRenew = !isSpent && ms <= times.coolCapMs && (source === 'page' || canSilent(model));
   if (isAlive && (ms > 0 || !canRenew)) return inert(before);
@@ -267,7 +267,7 @@ const ROWS: Rows = {
   exchange: {
     token: keep,
     failed: fail,
-    burnt: (model, { error }) => repeat(model, error),
+    'code-spent': (model, { error }) => repeat(model, error),
     deadline: (model) => repeat(model, failure('timeout')),
     'rate-limited': cool,
     cancel,

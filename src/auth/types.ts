@@ -157,7 +157,7 @@ export type FlowEvent = Readonly<
   /** The new token belongs to a different user. */
   | { type: 'other-user' }
   /** The service may have used the code. */
-  | { type: 'burnt'; error: Failure }
+  | { type: 'code-spent'; error: Failure }
   /** `waitMs`: the delay that the service requests. */
   | { type: 'rate-limited'; waitMs: number | undefined }
   /** The service has created a session, and the response has no code. (With a code, the event is `code`.) */

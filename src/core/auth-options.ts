@@ -78,6 +78,6 @@ export interface AuthOptions {
   readonly showServerMessages?: boolean;
   /** Submits a code as soon as the code is complete. */
   readonly autoSubmitCode?: boolean;
-  /** Deadlines and delays in milliseconds; `brakeCount` is a number of renewals. */
+  /** Deadlines and delays in milliseconds; `renewalLimit` is a number of renewals. */
   readonly times?: Partial<AuthTimes>;
 }

@@ -1,6 +1,6 @@
 // The deadlines and lifetimes of sign-in, with their defaults. Pages can change these times in `authOptions.times`.
 
-/** Default deadlines and delays in milliseconds; `brakeCount` is a number of renewals. */
+/** Default deadlines and delays in milliseconds; `renewalLimit` is a number of renewals. */
 export const AUTH_TIMES = {
   /** Timeout of `getToken` and `auth-required`. */
   hostMs: 60_000,
@@ -16,9 +16,9 @@ export const AUTH_TIMES = {
   /** Lifetime of a token without a credible expiry. */
   assumedLifetimeMs: 300_000,
   /** Shortest time between two renewals. */
-  brakeMs: 30_000,
+  renewalGapMs: 30_000,
   /** After so many renewals without a successful call, the user has to sign in. */
-  brakeCount: 3,
+  renewalLimit: 3,
   /** Longest sum of consecutive delays. After that, the user has to sign in. */
   coolCapMs: 300_000,
   /** First delay if the service sends no `Retry-After`. */
@@ -27,5 +27,5 @@ export const AUTH_TIMES = {
   coolMaxMs: 60_000,
 };
 
-/** Deadlines and delays in milliseconds; `brakeCount` is a number of renewals. */
+/** Deadlines and delays in milliseconds; `renewalLimit` is a number of renewals. */
 export type AuthTimes = { readonly [K in keyof typeof AUTH_TIMES]: number };

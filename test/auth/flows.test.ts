@@ -181,13 +181,13 @@ describe('a code', () => {
     flows.unlock();
   });
 
-  it('fails, is burnt, or is delayed, as the service responds', async () => {
+  it('fails, is spent, or is delayed, as the service responds', async () => {
     expect(await redeemed({ status: 400 })).to.deep.equal({
       type: 'failed',
       error: { code: 'code-rejected', status: 400 },
     });
     expect(await redeemed({ status: 500 })).to.deep.equal({
-      type: 'burnt',
+      type: 'code-spent',
       error: { code: 'service-failed', status: 500 },
     });
     expect(await redeemed({ status: 429 })).to.deep.equal({ type: 'rate-limited', waitMs: undefined });

@@ -120,16 +120,18 @@ describe('the decisions of the sign-in table', () => {
     expect(tell(reduce(at('prompt'), event))).to.equal('prompt popup-blocked require');
   });
 
-  it('request another code immediately when one was burnt, then after delays, and in the end require the user', () => {
-    expect(tell(reduce(at('exchange', { waitedMs: 2000 }), EVENTS.burnt))).to.equal('cooling network cool');
+  it('request another code immediately when one was spent, then after delays, and in the end require the user', () => {
+    expect(tell(reduce(at('exchange', { waitedMs: 2000 }), EVENTS['code-spent']))).to.equal(
+      'cooling network cool',
+    );
     const spent = at('exchange', { waitedMs: 299_500 });
-    expect(tell(reduce(spent, EVENTS.burnt))).to.equal('prompt network require');
-    const malformed: AuthEvent = { ...EVENTS.burnt, error: { code: 'token-malformed' } } as AuthEvent;
+    expect(tell(reduce(spent, EVENTS['code-spent']))).to.equal('prompt network require');
+    const malformed: AuthEvent = { ...EVENTS['code-spent'], error: { code: 'token-malformed' } } as AuthEvent;
     expect(tell(reduce(at('exchange', { waitedMs: 2000 }), malformed))).to.equal(
       'prompt token-malformed require',
     );
     const blind = at('exchange', { frames: 'blind' });
-    expect(tell(reduce(blind, EVENTS.burnt))).to.equal('prompt network require');
+    expect(tell(reduce(blind, EVENTS['code-spent']))).to.equal('prompt network require');
   });
 
   it('wait for the network when offline, and continue automatically', () => {
@@ -138,9 +140,9 @@ describe('the decisions of the sign-in table', () => {
       reduce(at('signed-out', offline), EVENTS['need-token']),
       reduce(at('silent', offline), EVENTS.deadline),
       reduce(at('silent', offline), EVENTS.failed),
-      reduce(at('exchange', offline), EVENTS.burnt),
+      reduce(at('exchange', offline), EVENTS['code-spent']),
       reduce(at('exchange', { ...offline, waitedMs: 5000 }), {
-        ...EVENTS.burnt,
+        ...EVENTS['code-spent'],
         error: { code: 'offline' },
       } as AuthEvent),
       reduce(at('renewing-silent', { ...offline, isAlive: false }), EVENTS.deadline),
@@ -177,7 +179,9 @@ describe('the decisions of the sign-in table', () => {
     };
     const noSession = { type: 'failed', generation, error: { code: 'sign-in-required' } } as AuthEvent;
     expect(statesAfter({ silent: noSession })).to.deep.equal(['cooling offline', 'silent -', 'prompt -']);
-    expect(statesAfter({ silent: EVENTS.code, exchange: EVENTS.burnt }).at(-1)).to.equal('prompt network');
+    expect(statesAfter({ silent: EVENTS.code, exchange: EVENTS['code-spent'] }).at(-1)).to.equal(
+      'prompt network',
+    );
   });
 
   it('let the user sign in while the browser says that it is offline', () => {

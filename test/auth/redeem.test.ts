@@ -27,8 +27,8 @@ async function outcomeOf(answer: PostAnswer | Error): Promise<unknown> {
 }
 
 const failed = (code: string, status: number) => ({ type: 'failed', error: { code, status } });
-const burnt = (code: string, status?: number) => ({
-  type: 'burnt',
+const spent = (code: string, status?: number) => ({
+  type: 'code-spent',
   error: { code, ...(status && { status }) },
 });
 
@@ -45,12 +45,12 @@ describe('the response to a code', () => {
     [403, failed('forbidden', 403)],
     [404, failed('service-failed', 404)],
     [407, failed('service-failed', 407)],
-    [408, burnt('service-failed', 408)],
+    [408, spent('service-failed', 408)],
     [409, failed('service-failed', 409)],
     [429, { type: 'rate-limited', waitMs: undefined }],
     [499, failed('service-failed', 499)],
-    [500, burnt('service-failed', 500)],
-    [503, burnt('service-failed', 503)],
+    [500, spent('service-failed', 500)],
+    [503, spent('service-failed', 503)],
   ] as const)
     it(`with status ${status} means ${'type' in expected ? expected.type : expected[0]}`, async () => {
       expect(await outcomeOf({ status, body: { token: 't' } })).to.deep.equal(expected);
@@ -69,7 +69,7 @@ describe('the response to a code', () => {
         type: 'rate-limited',
         waitMs: 0,
       });
-    expect(await outcomeOf({ status: 500, retryAfterMs: 1 })).to.deep.equal(burnt('service-failed', 500));
+    expect(await outcomeOf({ status: 500, retryAfterMs: 1 })).to.deep.equal(spent('service-failed', 500));
   });
 
   it('refuses the code if it says so with any status', async () => {
@@ -81,11 +81,11 @@ describe('the response to a code', () => {
 
   it('without a token in an object leaves the outcome of the code unknown', async () => {
     for (const body of [undefined, 'a page of text', {}, { token: 7 }, []])
-      expect(await outcomeOf({ status: 200, body })).to.deep.equal(burnt('token-malformed', 200));
+      expect(await outcomeOf({ status: 200, body })).to.deep.equal(spent('token-malformed', 200));
   });
 
   it('that never arrived leaves that unknown too', async () => {
-    expect(await outcomeOf(new UploaderError('timeout', 'late'))).to.deep.equal(burnt('timeout'));
-    expect(await outcomeOf(new TypeError('no line'))).to.deep.equal(burnt('network'));
+    expect(await outcomeOf(new UploaderError('timeout', 'late'))).to.deep.equal(spent('timeout'));
+    expect(await outcomeOf(new TypeError('no line'))).to.deep.equal(spent('network'));
   });
 });

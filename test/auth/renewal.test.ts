@@ -120,7 +120,7 @@ describe('the renewal limits', () => {
   });
 
   it('stop after three renewals without a successful call', () => {
-    const times = { ...at('signed-in').times, brakeMs: 0 };
+    const times = { ...at('signed-in').times, renewalGapMs: 0 };
     let model = at('signed-in', { isAlive: false, times });
     for (let count = 0; count < 3; count++) {
       expect(asked(model)).to.deep.equal(started);

@@ -169,7 +169,7 @@ describe('a call with a token', () => {
 
   it('is not repeated with one new token after another: after a few refused ones the user is required', async () => {
     let count = 0;
-    const { session } = open({ getToken: () => `token-${++count}` }, { brakeMs: 1, brakeCount: 3 });
+    const { session } = open({ getToken: () => `token-${++count}` }, { renewalGapMs: 1, renewalLimit: 3 });
     const stop = new AbortController();
     const call = (): Promise<unknown> =>
       session.withToken(() => Promise.reject(refused()), stop.signal).catch(() => undefined);
@@ -185,7 +185,7 @@ describe('a call with a token', () => {
     const clock = stopClock();
     try {
       let count = 0;
-      const { session } = open({ getToken: () => `token-${++count}` }, { brakeMs: 1000 });
+      const { session } = open({ getToken: () => `token-${++count}` }, { renewalGapMs: 1000 });
       const stop = new AbortController();
       /** Makes a call that refuses the token `unwanted`. */
       const call = (unwanted?: string): Promise<unknown> =>

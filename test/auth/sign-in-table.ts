@@ -45,7 +45,7 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   token: { type: 'token', generation, bearer },
   failed: { type: 'failed', generation, error },
   'other-user': { type: 'other-user', generation },
-  burnt: { type: 'burnt', generation, error },
+  'code-spent': { type: 'code-spent', generation, error },
   'rate-limited': { type: 'rate-limited', generation, waitMs: 1000 },
   established: { type: 'established', generation },
   challenged: { type: 'challenged', generation, methods: [totp, sms], hints: {} },
@@ -200,7 +200,7 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
   exchange: {
     token: 'signed-in - keep',
     failed: 'prompt network require',
-    burnt: 'silent - deadline try-silent',
+    'code-spent': 'silent - deadline try-silent',
     deadline: 'silent - deadline try-silent',
     'rate-limited': 'cooling rate-limited cool',
     cancel: 'prompt canceled require',
@@ -220,7 +220,7 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
   'renewing-exchange': {
     token: 'signed-in - keep',
     failed: 'signed-in -',
-    burnt: 'signed-in - deadline try-silent',
+    'code-spent': 'signed-in - deadline try-silent',
     deadline: 'signed-in - deadline try-silent',
     'rate-limited': 'signed-in -',
   },

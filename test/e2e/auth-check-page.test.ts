@@ -93,7 +93,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
         const shift = `{ const now = Date.now; Date.now = () => now() + ${hours * 3_600_000}; }`;
         // With these short times, only the widget's limits prevent a renewal before each call.
         const page = await world.openWidget(
-          `auth="local" chunk-size="32768" batch-size="1" ${times({ brakeMs: 1, checkMs: 20 })}`,
+          `auth="local" chunk-size="32768" batch-size="1" ${times({ renewalGapMs: 1, checkMs: 20 })}`,
           shift,
         );
         await pick(page, world, 12 * 32_768);

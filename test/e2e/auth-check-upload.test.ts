@@ -15,7 +15,7 @@ import { createGate } from './support/gate.ts';
 
 const QUICK = JSON.stringify({
   policy: { attempts: 2, baseMs: 30, capMs: 90 },
-  times: { auth: { brakeMs: 1, brakeCount: 1000 } },
+  times: { auth: { renewalGapMs: 1, renewalLimit: 1000 } },
 });
 const SETTINGS = `chunk-size="32768" data-engine-options='${QUICK}'`;
 const FOR_EVER = Number.POSITIVE_INFINITY;

@@ -19,7 +19,7 @@ const SIZES = [0, 1, 3000, 65_536, 65_537, 150_000, 400_000, 1_000_000];
 const WAVE = 16;
 const OPTIONS = {
   policy: { attempts: 4, baseMs: 10, capMs: 100 },
-  times: { callTimeoutMs: 5000, stallMs: 3000, auth: { brakeMs: 1, brakeCount: 1e6 } },
+  times: { callTimeoutMs: 5000, stallMs: 3000, auth: { renewalGapMs: 1, renewalLimit: 1e6 } },
 };
 
 interface Picked {

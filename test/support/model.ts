@@ -87,7 +87,7 @@ export class World {
       // Most simulations start with an owner, so that one change of the owner is enough to leave uploads behind.
       owner: this.#owner,
       // Sign-in has pauses between its attempts. Shorter pauses let a simulation end sooner.
-      authOptions: { times: { brakeMs: 1, coolBaseMs: 1, coolMaxMs: 10 } },
+      authOptions: { times: { renewalGapMs: 1, coolBaseMs: 1, coolMaxMs: 10 } },
       profile: { minChunkSize: MIN_CHUNK_BYTES },
     };
   }

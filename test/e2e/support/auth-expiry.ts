@@ -13,7 +13,7 @@ const CHUNK_BYTES = 32_768;
 /** Number of chunks of the file. */
 export const CHUNK_COUNT = 48;
 const QUICK = JSON.stringify({
-  times: { auth: { brakeMs: 1, checkMs: 200, closedGraceMs: 300, assumedLifetimeMs: 1_000 } },
+  times: { auth: { renewalGapMs: 1, checkMs: 200, closedGraceMs: 300, assumedLifetimeMs: 1_000 } },
 });
 /** Attributes of the widget: up to eight PUTs at once, and a separate ticket request for each chunk. */
 export const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="8" batch-size="1" data-engine-options='${QUICK}'`;

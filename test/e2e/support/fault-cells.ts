@@ -17,7 +17,7 @@ const FOR_EVER = Number.POSITIVE_INFINITY;
 
 const LONG_MS = 60_000;
 const policy = { attempts: 3, baseMs: 30, capMs: 90 };
-const auth = { brakeMs: 1, brakeCount: 1000, coolBaseMs: 50, coolCapMs: 1500, silentMs: LONG_MS };
+const auth = { renewalGapMs: 1, renewalLimit: 1000, coolBaseMs: 50, coolCapMs: 1500, silentMs: LONG_MS };
 
 /** Engine options with few attempts, short delays, and deadlines that even a slow machine meets. */
 export const LONG_DEADLINES = {
