@@ -72,12 +72,15 @@ export const canSilent = ({ frames }: Pick<AuthModel, 'frames'>): boolean =>
 export const framesAfterSignIn = ({ frames }: AuthModel): AuthModel['frames'] =>
   frames === 'off' ? 'off' : 'expected';
 
-/** Starts silent sign-in if it may work, after a delay if the browser is offline. Otherwise asks the user to sign in. */
-export function silentOr(model: AuthModel, error: Failure | undefined, patch: Partial<AuthModel> = {}): Move {
+/**
+ * Starts silent sign-in if it may work, after a delay if the browser is offline. Otherwise asks the user to sign in. `cause` is the
+ * error, if any, that the user sees if no session is found.
+ */
+export function silentOr(model: AuthModel, cause: Failure | undefined, patch: Partial<AuthModel> = {}): Move {
   const { frames = model.frames } = patch;
-  if (!canSilent({ frames })) return prompt(model, error, patch);
-  if (!model.isOffline) return enter(model, 'silent', patch, { type: 'try-silent' });
-  const waiting = { ...patch, error: failure('offline'), cooledFrom: 'silent' as const };
+  if (!canSilent({ frames })) return prompt(model, cause, patch);
+  if (!model.isOffline) return enter(model, 'silent', { ...patch, cause }, { type: 'try-silent' });
+  const waiting = { ...patch, cause, error: failure('offline'), cooledFrom: 'silent' as const };
   return enter(model, 'cooling', waiting, { type: 'cool', ms: 0 });
 }
 
@@ -108,7 +111,8 @@ const resume: Row<'elapsed'> = (model) => {
   // The next call that waits renews the token.
   if (cooledFrom === 'signed-in') return inert({ ...model, state: cooledFrom, renewing: undefined });
   if (cooledFrom === 'exchange') return enter(model, 'exchange', {}, { type: 'redeem-again' });
-  if (cooledFrom === 'silent') return silentOr({ ...model, isOffline: false }, error);
+  if (cooledFrom === 'silent')
+    return silentOr({ ...model, isOffline: false }, error?.code === 'offline' ? model.cause : error);
   if (cooledFrom === 'start') return enter(model, 'choose', { error });
   if (cooledFrom === 'verify') return enter(model, 'answer', { error });
   if (cooledFrom === 'wait') return enter(model, 'wait', {}, { type: 'poll', isSlower: true });
@@ -170,10 +174,10 @@ const needToken: Row<'need-token'> = (model, { isFromPage }) => {
  * browser keeps the cookies of frames separate, or the page blocks frames: they are not tried again until the next sign-in.
  */
 function silentFailed(model: AuthModel, error: Failure): Move {
+  const { cause, frames } = model;
   const hasNoSession = error.code === 'sign-in-required';
-  if (model.isOffline && !hasNoSession) return silentOr(model, error);
-  if (model.frames === 'expected') return prompt(model, error, { frames: 'blind' });
-  return prompt(model, hasNoSession ? undefined : error);
+  if (model.isOffline && !hasNoSession) return silentOr(model, cause);
+  return prompt(model, hasNoSession ? cause : error, frames === 'expected' ? { frames: 'blind' } : {});
 }
 
 /**
@@ -181,13 +185,12 @@ function silentFailed(model: AuthModel, error: Failure): Move {
  * token is no longer usable.
  */
 function inBackground({ isAlive, nowMs }: AuthModel, { model, effects }: Move): Move {
-  const { state, error, waitedMs } = model;
-  const { code, retryAfterMs: waitMs } = error ?? {};
+  const { state, waitedMs } = model;
+  const waitMs = model.error?.retryAfterMs;
   if (state === 'signed-in') return { model, effects };
   if (state === 'asking-host' || state === 'silent' || state === 'exchange')
     return { model: { ...model, state: 'signed-in', renewing: state }, effects };
-  if (!isAlive)
-    return { model: { ...model, error: code === 'sign-in-required' ? undefined : error }, effects };
+  if (!isAlive) return { model, effects };
   const delay = waitMs === undefined ? delayOf(model) : { waitMs, waitedMs };
   const renewableAtMs = nowMs + delay.waitMs;
   return inert({ ...model, state: 'signed-in', error: undefined, waitedMs: delay.waitedMs, renewableAtMs });

@@ -145,6 +145,8 @@ export interface AuthModel {
   readonly cooledFrom?: AuthState;
   readonly times: AuthTimes;
   readonly error?: Failure | undefined;
+  /** During silent sign-in: the error that led to it. */
+  readonly cause?: Failure | undefined;
   readonly challenge?: Challenge | undefined;
 }
 

@@ -39,7 +39,7 @@ const used = {
   error: { code: 'network' },
 } as const;
 const cleared = { waitedMs: 0, fruitless: 0, signedOut: 'no', error: undefined };
-const network = { code: 'network' };
+const network = { code: 'network' } as const;
 
 const CASES: readonly Case[] = [
   [
@@ -147,7 +147,7 @@ const CASES: readonly Case[] = [
     'exchange',
     {},
     EVENTS['code-spent'],
-    { state: 'silent', waitedMs: 2000 },
+    { state: 'silent', waitedMs: 2000, cause: network },
     [deadline('silent'), { type: 'try-silent' }],
   ],
   [
@@ -234,9 +234,9 @@ const CASES: readonly Case[] = [
   [
     'a frame that does not see an existing session is not used again',
     'silent',
-    { frames: 'expected' },
+    { frames: 'expected', cause: network },
     { type: 'failed', generation, error: { code: 'sign-in-required' } },
-    { state: 'prompt', frames: 'blind', error: { code: 'sign-in-required' } },
+    { state: 'prompt', frames: 'blind', error: network },
     [required()],
   ],
   [

@@ -82,12 +82,15 @@ describe('the decisions of the sign-in table', () => {
 
   it('do not use the hidden frame again if it does not see a session that was just created', () => {
     const event: AuthEvent = { type: 'failed', generation, error: { code: 'sign-in-required' } };
-    const { model } = reduce(at('silent', { frames: 'expected' }), event);
-    expect([model.state, model.error?.code, model.frames]).to.deep.equal([
-      'prompt',
-      'sign-in-required',
-      'blind',
-    ]);
+    const established = reduce(at('verify'), EVENTS.established).model;
+    const spent = reduce(at('exchange', { frames: 'expected' }), EVENTS['code-spent']).model;
+    for (const [before, code] of [
+      [established, 'sign-in-required'],
+      [spent, 'network'],
+    ] as const) {
+      const { model } = reduce(before, { ...event, generation: before.generation } as AuthEvent);
+      expect([model.state, model.error?.code, model.frames]).to.deep.equal(['prompt', code, 'blind']);
+    }
   });
 
   it('use the hidden frame again after a temporary error, if it has worked since the last sign-in', () => {
