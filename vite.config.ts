@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { minify } from 'terser';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -116,6 +117,17 @@ const nothingLate: Plugin = {
   },
 };
 
+/** Inlines functions and variables that are used once, before Vite's own minifier. */
+const inlined: Plugin = {
+  name: 'inlined',
+  async renderChunk(code) {
+    const { code: small = '', map } = await minify(code, {
+      ...{ module: true, compress: { passes: 3, inline: 1 }, mangle: false, sourceMap: true },
+    });
+    return { code: small, map: String(map) };
+  },
+};
+
 const { name, version } = JSON.parse(readFileSync(path('package.json'), 'utf8')) as Record<string, string>;
 /** First line of the files in dist/cdn that contain other packages. */
 const banner = `/*! ${name} ${version} | MIT | third-party-licenses.txt has the licenses of the packages in this file */`;
@@ -124,7 +136,7 @@ const cdn: UserConfig = {
   root: path('.'),
   base: './', // otherwise, the worker would be loaded from the root of the page's origin
   publicDir: false,
-  plugins: [workerIntegrity, noWasmInPage, nothingLate, smallTemplates],
+  plugins: [workerIntegrity, inlined, noWasmInPage, nothingLate, smallTemplates],
   define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark) },
   build: {
     outDir: 'dist/cdn',
