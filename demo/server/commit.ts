@@ -35,7 +35,7 @@ export async function commitFile(
     createdAt: clock.now(),
   };
   const file = await tables.files.add(session.fileId, row, isUnique ? ['name', 'folderId'] : []);
-  if (!file) throw new Refusal(422, 'name_taken', 'another upload has taken this name meanwhile');
+  if (!file) throw new Refusal(409, 'name_taken', 'another upload has taken this name meanwhile');
   await tables.sessions.update(session.id, (before) =>
     before ? { ...before, phase: 'finished' } : undefined,
   );

@@ -1,10 +1,4 @@
-// Names: how they are shown, and another name if the folder has a file with the same name (`on-conflict="rename"`).
-
-import { UploaderError } from './errors.ts';
-import type { Calls } from './types.ts';
-
-/** Number of taken names after which the upload fails with `name-taken`. */
-const MAX_NAMES = 50;
+// Names: how they are shown, and the next one to try if the folder has a file with the same name.
 
 /**
  * Returns a text of a user or of the service without invisible characters, which could make `gpj.exe` look like `exe.jpg`: control
@@ -27,25 +21,3 @@ export function nextName(name: string): string {
 /** Returns `path` with `name` as its last part; unchanged if `name` is the file's own name. */
 export const pathUnder = (name: string, ownName: string, path: string): string =>
   name === ownName ? path : path.slice(0, path.lastIndexOf('/') + 1) + name;
-
-/**
- * Returns `calls` with an `openSession` that tries names until a name is free. Calls `onRenamed` with the free name if the file was
- * renamed.
- */
-export function renaming(calls: Calls, onRenamed: (name: string) => void): Calls {
-  return {
-    ...calls,
-    async openSession(input, signal) {
-      for (let fileName = input.fileName, count = 1; ; fileName = nextName(fileName), count += 1) {
-        try {
-          const session = await calls.openSession({ ...input, fileName }, signal);
-          if (count > 1) onRenamed(fileName.slice(fileName.lastIndexOf('/') + 1));
-          return session;
-        } catch (error) {
-          const isTaken = error instanceof UploaderError && error.code === 'name-taken';
-          if (!isTaken || count === MAX_NAMES) throw error;
-        }
-      }
-    },
-  };
-}

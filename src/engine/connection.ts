@@ -7,6 +7,7 @@ import type { Report } from '../core/changes.ts';
 import { type Settings, serviceKeyOf, signInKeyOf, withSignInOf } from '../core/config.ts';
 import type { AuthState, Calls, Put, WithToken } from '../core/types.ts';
 import { HashPool } from '../pipeline/hash-pool.ts';
+import type { UsedNames } from '../pipeline/renaming.ts';
 import { createCalls, createPost } from '../service/client.ts';
 import { createPut } from '../service/put.ts';
 import type { WaitReason } from './upload-state.ts';
@@ -77,6 +78,8 @@ const WAITING: readonly AuthState[] = ['signed-out', 'prompt', 'choose', 'answer
 export class Service {
   /** Accepted commits of all uploads that are repeated now. */
   readonly accepted = { count: 0 };
+  /** Names that running uploads with `on-conflict="rename"` use. */
+  readonly usedNames: UsedNames = new Map();
   readonly #settings: Settings;
   readonly #signInKey: string;
   readonly #open: (settings: Settings) => ServiceClient;

@@ -3,7 +3,7 @@
 import type { Change } from '../core/changes.ts';
 import { canRetry, codeFacts, type ErrorCode, isCallRetryable } from '../core/error-codes.ts';
 import { toUploaderError, type UploaderError } from '../core/errors.ts';
-import { pathUnder, renaming } from '../core/names.ts';
+import { pathUnder } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
 import { type HostBackoff, type RetryPolicy, retrying } from '../core/retries.ts';
 import type { ErrorSnapshot, FileId, NextAttempt, PickedFile, Session } from '../core/types.ts';
@@ -12,6 +12,7 @@ import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
 import { chunkSizeFor } from '../pipeline/plan.ts';
+import { renaming } from '../pipeline/renaming.ts';
 import type { RunParts } from '../pipeline/run.ts';
 import { identify, recordKey } from '../store/identity.ts';
 import { type Connection, waitsFor } from './connection.ts';
@@ -130,7 +131,7 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
   const { calls } = service.client;
   return {
     ...reports,
-    calls: settings.onConflict === 'rename' ? renaming(calls, rename) : calls,
+    calls: settings.onConflict === 'rename' ? renaming(calls, rename, upload, service.usedNames) : calls,
     policy,
     signal,
     commitDeadlineMs,

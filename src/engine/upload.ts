@@ -281,6 +281,9 @@ export class Upload {
       if (signal.aborted) return;
       const isLost = needsFileAfter(error, this.picked);
       send({ type: isLost ? 'file-lost' : 'run-failed', error: describeError(error) });
+    } finally {
+      const { usedNames } = this.connection.service;
+      for (const [name, upload] of usedNames) if (upload === this) usedNames.delete(name);
     }
   }
 

@@ -36,5 +36,5 @@ export async function confirm(key: string, parts: ConfirmParts): Promise<RunResu
 
 function orGone(error: unknown): undefined {
   if (!(error instanceof SessionLost)) throw error;
-  if (error.cause.code !== 'session-expired') throw error.cause;
+  if (!/^(session-expired|name-taken)$/.test(error.cause.code)) throw error.cause;
 }

@@ -103,7 +103,7 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
         parts.onSmallerChunks(largestBytes, smallerBytes);
         proven.sizeBytes = 0;
         await opened.reopen(smallerBytes);
-      } else if (error instanceof SessionLost && !isSecondSession) {
+      } else if (error instanceof SessionLost && (!isSecondSession || error.cause.code === 'name-taken')) {
         isSecondSession = true;
         // In a new session, only the hashes remain valid.
         chunks = known.map(withoutTicket);

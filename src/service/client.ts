@@ -37,7 +37,7 @@ const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
  * - `token-rejected` (401; `cause` has the header `WWW-Authenticate` if the page can read the header),
  * - `forbidden` (401 with `insufficient_scope`, 403, and 404 or 410 when opening a session),
  * - `session-expired` (404, 410),
- * - `name-taken` (409) and `file-too-large` (413), both only when opening a session,
+ * - `name-taken` (409 when opening a session or to the commit), `file-too-large` (413 when opening a session),
  * - `upload-refused` (every other 4xx, with its `status`): a retry would fail again,
  * - `rate-limited` (429, 503) and `service-failed` (408, other 5xx), with `retryAfterMs` if the delay is known,
  * - `bad-response`, `network`, `offline`, `timeout`, `bad-config`.

@@ -255,7 +255,7 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
         : new UploaderError('upload-refused', says, { ...details, status: 413 });
     default:
       return new UploaderError(
-        operation === 'open' && status === 409 ? 'name-taken' : 'upload-refused',
+        status === 409 && /open|commit/.test(operation) ? 'name-taken' : 'upload-refused',
         says,
         details,
       );

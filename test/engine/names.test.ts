@@ -91,6 +91,50 @@ describe('a name that exists', () => {
     expect(engine.changeNames()).not.to.include('upload-failed');
   });
 
+  it('at the commit gets a session with the next name, and no byte is sent again', async () => {
+    const engine = new TestEngine({ onConflict: 'rename' });
+    engine.service.answerAll('presign', 'put');
+    await engine.uploader.addFiles([fileOf(1, 10, 'report.pdf')]);
+    const asked: string[] = [];
+    for (const isFree of [false, false, true]) {
+      const open = await engine.service.nextRequest('open');
+      asked.push(open.fileName);
+      open.answer();
+      const commit = await engine.service.nextRequest('commit');
+      if (isFree) commit.answer();
+      else commit.refuse(taken());
+    }
+    await engine.waitForChange('upload-completed');
+    expect(asked).to.deep.equal(['report.pdf', 'report (2).pdf', 'report (3).pdf']);
+    expect(engine.service.count('put')).to.equal(1);
+    expect(engine.uploader.snapshot.files[0]?.name).to.equal('report (3).pdf');
+  });
+
+  it('at a repeated commit may be the one of this file, so the user decides', async () => {
+    const engine = new TestEngine({ onConflict: 'rename' });
+    engine.service.answerAll('open', 'presign', 'put');
+    await engine.uploader.addFiles([fileOf(1, 10, 'report.pdf')]);
+    (await engine.service.nextRequest('commit')).refuse(new UploaderError('network', 'no response'));
+    (await engine.service.nextRequest('commit')).refuse(taken());
+    await engine.waitForChange('upload-failed');
+    expect(engine.row('report.pdf')?.error?.code).to.equal('name-taken');
+    expect(engine.service.count('open')).to.equal(1);
+  });
+
+  it('of files that are uploaded at the same time is used once, and free again afterwards', async () => {
+    const engine = new TestEngine({ onConflict: 'rename' });
+    engine.service.answerAll('presign', 'put');
+    const at = (path: string, seed: number) => ({ file: fileOf(seed, 10, 'a.jpg'), relativePath: path });
+    await engine.uploader.addFiles([at('x/a.jpg', 1), at('y/a.jpg', 2), at('z/a.jpg', 3)]);
+    const opens = [];
+    for (let count = 0; count < 3; count++) opens.push(await engine.service.nextRequest('open'));
+    expect(opens.map(({ fileName }) => fileName)).to.deep.equal(['a.jpg', 'a (2).jpg', 'a (3).jpg']);
+    await engine.uploader.cancel();
+    await engine.waitForChange('upload-canceled', 3);
+    await engine.uploader.addFiles([at('x/a.jpg', 4)]);
+    expect((await engine.service.nextRequest('open')).fileName).to.equal('a.jpg');
+  });
+
   it('is replaced after a limited number of attempts, and only for this error', async () => {
     const engine = new TestEngine({ onConflict: 'rename' });
     await engine.uploader.addFiles([fileOf(1, 10, 'a'), fileOf(2, 10, 'b')]);

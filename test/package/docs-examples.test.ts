@@ -112,11 +112,12 @@ describe('The examples of the service', () => {
     for (const [, cell = '', codes = ''] of rows) {
       const code = codes.replace(/^.* else /, '').replaceAll('`', '');
       for (const part of cell.split(';')) {
-        const operation = part.endsWith('when opening') ? 'open' : 'presign';
+        const operation = /when opening/.test(part) ? 'open' : 'presign';
         for (const status of part.match(/\d{3}/g) ?? [])
           assert.equal(codeOf(Number(status), operation), code, part);
       }
     }
+    assert.equal(codeOf(409, 'commit'), 'name-taken');
     assert.equal(codeOf(413, 'open'), 'file-too-large');
     const busy = request('HTTP/1.1 429');
     assert.equal(readRefusal(answer(busy), 'open', PROFILE).retryAfterMs, 5000);

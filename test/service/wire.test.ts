@@ -167,7 +167,7 @@ describe('a profile of the page', () => {
 });
 
 describe('an error response', () => {
-  const rows: Readonly<Record<number, string | readonly [open: string, later: string]>> = {
+  const rows: Readonly<Record<number, string | readonly [open: string, later: string, commit?: string]>> = {
     400: 'upload-refused',
     401: 'token-rejected',
     402: 'upload-refused',
@@ -175,7 +175,7 @@ describe('an error response', () => {
     404: ['forbidden', 'session-expired'],
     405: 'upload-refused',
     408: 'service-failed',
-    409: ['name-taken', 'upload-refused'],
+    409: ['name-taken', 'upload-refused', 'name-taken'],
     410: ['forbidden', 'session-expired'],
     413: ['file-too-large', 'upload-refused'],
     422: 'upload-refused',
@@ -193,10 +193,10 @@ describe('an error response', () => {
     it(`with ${text} always has the same code`, () => {
       const status = Number(text);
       for (const operation of ['open', 'presign', 'commit', 'cancel'] as Operation[]) {
-        const [open, later] = typeof meaning === 'string' ? [meaning, meaning] : meaning;
+        const [open, later, commit = later] = typeof meaning === 'string' ? [meaning, meaning] : meaning;
         const error = readRefusal(answerOf({ status, body }), operation, full());
         expect(error, operation).to.include({
-          code: operation === 'open' ? open : later,
+          code: operation === 'open' ? open : operation === 'commit' ? commit : later,
           status,
           debugInfo: 'said by the service',
         });

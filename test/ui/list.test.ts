@@ -31,6 +31,31 @@ describe('the list', () => {
     expect(names).to.deep.equal([name, next, nextName(next)]);
   });
 
+  for (const onConflict of ['rename', 'fail'] as const)
+    it(`keeps files of one name apart that are uploaded at the same time, with on-conflict="${onConflict}"`, async () => {
+      const name = uniqueName();
+      const names: string[] = [];
+      const element = await createElement({ parentId: 'folder-unique', onConflict });
+      element.addEventListener('upload-completed', ({ detail }) => names.push(detail.name));
+      const ended = nextEvent(element, 'uploads-finished');
+      await element.addFiles(
+        ['a', 'b'].map((folder) => ({
+          file: new File([folder.repeat(1000)], name),
+          relativePath: `${folder}/${name}`,
+        })),
+      );
+      await ended;
+      if (onConflict === 'fail') {
+        expect(element.snapshot.files.map(({ error }) => error?.code).sort()).to.deep.equal([
+          'name-taken',
+          undefined,
+        ]);
+        (await shown(() => all(element, '[part~="rename-button"]')[0])).click();
+      }
+      await shown(() => names.length === 2);
+      expect(names.sort()).to.deep.equal([name, nextName(name)].sort());
+    });
+
   it('shows and announces nothing of the files of another owner', async () => {
     const element = await createElement({ manual: true, owner: 'ann', accept: '.txt' });
     await element.addFiles([textFile('secret.txt'), textFile('secret.exe')]);
