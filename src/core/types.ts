@@ -20,6 +20,13 @@ export interface PickedFile {
   readonly metadata?: Metadata | undefined;
 }
 
+/** A file or folder that could not be read. It is rejected with `file-unreadable`. */
+export interface UnreadableFile {
+  /** As in `PickedFile`; ends with `/` for a folder. */
+  readonly relativePath: string;
+  readonly file?: undefined;
+}
+
 /** A JSON object that the page defines. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
@@ -305,6 +312,7 @@ export interface Rejection {
   readonly id: string;
   readonly name: string;
   readonly relativePath: string;
+  /** 0 if the file could not be read. */
   readonly sizeBytes: number;
   readonly code: ErrorCode;
   /** The limit that the file exceeds: bytes, a count, or the accepted types. */

@@ -4,7 +4,7 @@ import type { Candidate } from '../core/changes.ts';
 import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
 import { copyOfMetadata } from '../core/metadata.ts';
-import type { AddedFile, FileId, PickedFile } from '../core/types.ts';
+import type { AddedFile, FileId, PickedFile, UnreadableFile } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
 import { type Refusal, refusal } from '../pipeline/pick.ts';
 import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
@@ -49,7 +49,7 @@ export class Intake {
    * `bad-config`.
    */
   async add(
-    files: Iterable<PickedFile | File>,
+    files: Iterable<PickedFile | UnreadableFile | File>,
     connection: Connection,
     mayAdd: (file: Candidate) => boolean,
   ): Promise<void> {
@@ -59,8 +59,12 @@ export class Intake {
     const limits = limitsOf(connection);
     const waitingUploads = this.#waitingUploads();
     let listedCount = this.#countListed(multiple);
-    const addOne = (picked: PickedFile): void => {
+    const addOne = (picked: PickedFile | UnreadableFile): void => {
       if (signal.aborted) return;
+      if (!picked.file) {
+        this.#refuseUnreadable(picked);
+        return;
+      }
       const candidate = candidateOf(picked);
       const waiting = waitingFor(picked, waitingUploads, connection);
       const refused = waiting ? undefined : refusal(picked, limits, listedCount);
@@ -83,10 +87,14 @@ export class Intake {
    * and first bytes must be equal to the record. Without a record, name and size must be equal to the upload. Exception: if the
    * original file became unreadable during this visit, a changed file with the same name is uploaded from the start.
    */
-  async provide(id: FileId, item: PickedFile | File): Promise<void> {
+  async provide(id: FileId, item: PickedFile | UnreadableFile | File): Promise<void> {
     const upload = this.#parts.scheduler.get(id);
     if (!upload || upload.picked) return;
     const picked = readPicked(item);
+    if (!picked.file) {
+      this.#refuseUnreadable(picked);
+      return;
+    }
     const found = await provideSame(upload, picked);
     // In the meantime, another call may have provided the file or canceled the upload.
     if (upload.picked || !upload.needsFile) return;
@@ -173,6 +181,11 @@ export class Intake {
     void this.#parts.commands.applyTo([upload], { type: 'replace' });
   }
 
+  #refuseUnreadable({ relativePath }: UnreadableFile): void {
+    const name = relativePath.split('/').findLast(Boolean) ?? relativePath;
+    this.#refuse({ name, relativePath, sizeBytes: 0, type: '' }, { code: 'file-unreadable' });
+  }
+
   #refuse(file: Candidate, why: Refusal): void {
     const { name, relativePath, sizeBytes } = file;
     this.#parts.context.report({
@@ -220,9 +233,9 @@ const limitsOf = ({ settings }: Connection) => ({
   refuseEmpty: settings.profile.emptyFile === 'refuse',
 });
 
-function readPicked(item: PickedFile | File): PickedFile {
+function readPicked<T extends PickedFile | UnreadableFile>(item: T | File): T | PickedFile {
   if (item instanceof File) return { file: item, relativePath: item.webkitRelativePath || item.name };
-  if (item.metadata === undefined) return item;
+  if (!item.file || item.metadata === undefined) return item;
   const metadata = copyOfMetadata(item.metadata);
   if (metadata) return { ...item, metadata };
   throw new UploaderError(

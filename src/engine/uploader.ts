@@ -7,7 +7,7 @@ import { contentOf } from '../core/content.ts';
 import { UploaderError } from '../core/errors.ts';
 import { preconnect } from '../core/preconnect.ts';
 import { createHostBackoffs, type RetryPolicy } from '../core/retries.ts';
-import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
+import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import { warnOnce } from '../core/warn.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { Commands } from './commands.ts';
@@ -231,7 +231,9 @@ export class Uploader {
    * await uploader.addFiles({ file, relativePath: 'reports/2026/report.pdf' });
    * ```
    */
-  async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
+  async addFiles(
+    files: Iterable<PickedFile | UnreadableFile | File> | PickedFile | UnreadableFile | File,
+  ): Promise<void> {
     // Copies the list, because a page that clears its file input also empties the `FileList`.
     const list = Symbol.iterator in files ? [...files] : [files];
     preconnect(this.settings.uploadOrigins);
@@ -263,7 +265,7 @@ export class Uploader {
    * button.addEventListener('click', () => waiting[0] && uploader.provide(waiting[0].id));
    * ```
    */
-  async provide(id: FileId, file?: PickedFile | File): Promise<boolean> {
+  async provide(id: FileId, file?: PickedFile | UnreadableFile | File): Promise<boolean> {
     if (!file) return this.#intake.ask(id);
     await this.#intake.provide(id, file);
     return true;

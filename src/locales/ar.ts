@@ -88,7 +88,6 @@ const ar: LoginMessages = {
     many: 'تم تخطي # مجلدًا فارغًا.',
     other: 'تم تخطي # مجلد فارغ.',
   }),
-  unreadable: (count) => `تم تخطي ${files(count)} لتعذّر القراءة.`,
   list: 'الملفات',
   phases: {
     queued: 'قيد الانتظار',

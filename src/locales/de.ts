@@ -94,10 +94,6 @@ const de: LoginMessages = {
     one: '# leerer Ordner wurde übersprungen.',
     other: '# leere Ordner wurden übersprungen.',
   }),
-  unreadable: plural({
-    one: '# Datei konnte nicht gelesen werden und wurde übersprungen.',
-    other: '# Dateien konnten nicht gelesen werden und wurden übersprungen.',
-  }),
   list: 'Dateien',
   phases: {
     queued: 'In Warteschlange',

@@ -88,10 +88,6 @@ const es: LoginMessages = {
   unfinished: 'Sube los archivos restantes o quítalos de la lista.',
   reading: (count) => `Leyendo carpetas… ${files(count)} encontrado${count === 1 ? '' : 's'}`,
   emptyFolders: plural({ one: 'Se ha omitido # carpeta vacía.', other: 'Se han omitido # carpetas vacías.' }),
-  unreadable: plural({
-    one: 'No se pudo leer # archivo y se omitió.',
-    other: 'No se pudieron leer # archivos y se omitieron.',
-  }),
   list: 'Archivos',
   phases: {
     queued: 'En espera',

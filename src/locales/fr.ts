@@ -87,10 +87,6 @@ const fr: LoginMessages = {
   unfinished: 'Importez les fichiers restants ou retirez-les de la liste.',
   reading: (count) => `Lecture des dossiers… ${files(count)} trouvé${count < 2 ? '' : 's'}`,
   emptyFolders: plural({ one: '# dossier vide a été ignoré.', other: '# dossiers vides ont été ignorés.' }),
-  unreadable: plural({
-    one: '# fichier n’a pas pu être lu et a été ignoré.',
-    other: '# fichiers n’ont pas pu être lus et ont été ignorés.',
-  }),
   list: 'Fichiers',
   phases: {
     queued: 'En attente',

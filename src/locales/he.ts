@@ -79,8 +79,6 @@ const he: LoginMessages = {
     two: 'המערכת דילגה על שתי תיקיות ריקות.',
     other: 'המערכת דילגה על # תיקיות ריקות.',
   }),
-  unreadable: (count) =>
-    `לא ניתן היה לקרוא ${files(count)}, והמערכת דילגה ${count === 1 ? 'עליו' : 'עליהם'}.`,
   list: 'קבצים',
   phases: {
     queued: 'בהמתנה',

@@ -74,10 +74,6 @@ const hi: LoginMessages = {
   unfinished: 'बाकी फ़ाइलें अपलोड करें या हटाएं।',
   reading: (count) => `फ़ोल्डर पढ़े जा रहे हैं… ${files(count)} ${count < 2 ? 'मिली' : 'मिलीं'}`,
   emptyFolders: plural({ one: '# खाली फ़ोल्डर छोड़ा गया।', other: '# खाली फ़ोल्डर छोड़े गए।' }),
-  unreadable: plural({
-    one: '# फ़ाइल पढ़ी नहीं जा सकी और छोड़ दी गई।',
-    other: '# फ़ाइलें पढ़ी नहीं जा सकीं और छोड़ दी गईं।',
-  }),
   list: 'फ़ाइलें',
   phases: {
     queued: 'इंतज़ार में',

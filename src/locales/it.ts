@@ -83,10 +83,6 @@ const it: LoginMessages = {
     one: '# cartella vuota è stata ignorata.',
     other: '# cartelle vuote sono state ignorate.',
   }),
-  unreadable: plural({
-    one: 'Impossibile leggere # file, che è stato ignorato.',
-    other: 'Impossibile leggere # file, che sono stati ignorati.',
-  }),
   list: 'File',
   phases: {
     queued: 'In attesa',

@@ -80,7 +80,6 @@ const ja: LoginMessages = {
   unfinished: '残りのファイルをアップロードするか、リストから削除してください。',
   reading: (count) => `フォルダを読み取り中… ${files(count)}が見つかりました`,
   emptyFolders: (count) => `${number(count)} 個の空のフォルダをスキップしました。`,
-  unreadable: (count) => `${files(count)}を読み取れなかったため、スキップしました。`,
   list: 'ファイル',
   phases: {
     queued: '待機中',

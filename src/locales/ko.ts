@@ -74,7 +74,6 @@ const ko: LoginMessages = {
   unfinished: '나머지 파일을 업로드하거나 목록에서 제거하세요.',
   reading: (count) => `폴더를 읽는 중… ${files(count)} 찾음`,
   emptyFolders: (count) => `빈 폴더 ${number(count)}개를 건너뛰었습니다.`,
-  unreadable: (count) => `${files(count)}를 읽을 수 없어 건너뛰었습니다.`,
   list: '파일',
   phases: {
     queued: '대기 중',

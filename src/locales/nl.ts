@@ -86,10 +86,6 @@ const nl: LoginMessages = {
   unfinished: 'Upload de resterende bestanden of verwijder ze uit de lijst.',
   reading: (count) => `Mappen lezen… ${files(count)} gevonden`,
   emptyFolders: plural({ one: '# lege map is overgeslagen.', other: '# lege mappen zijn overgeslagen.' }),
-  unreadable: plural({
-    one: '# bestand kon niet worden gelezen en is overgeslagen.',
-    other: '# bestanden konden niet worden gelezen en zijn overgeslagen.',
-  }),
   list: 'Bestanden',
   phases: {
     queued: 'In wachtrij',

@@ -87,12 +87,6 @@ const pl: LoginMessages = {
     many: 'Pominięto # pustych folderów.',
     other: 'Pominięto # pustego folderu.',
   }),
-  unreadable: plural({
-    one: 'Pominięto # plik, którego nie udało się odczytać.',
-    few: 'Pominięto # pliki, których nie udało się odczytać.',
-    many: 'Pominięto # plików, których nie udało się odczytać.',
-    other: 'Pominięto # pliku, którego nie udało się odczytać.',
-  }),
   list: 'Pliki',
   phases: {
     queued: 'Oczekuje',

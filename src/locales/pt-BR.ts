@@ -81,10 +81,6 @@ const ptBR: LoginMessages = {
   unfinished: 'Envie os arquivos restantes ou remova-os da lista.',
   reading: (count) => `Lendo pastas… ${files(count)} encontrado${count < 2 ? '' : 's'}`,
   emptyFolders: plural({ one: '# pasta vazia foi ignorada.', other: '# pastas vazias foram ignoradas.' }),
-  unreadable: plural({
-    one: '# arquivo não pôde ser lido e foi ignorado.',
-    other: '# arquivos não puderam ser lidos e foram ignorados.',
-  }),
   list: 'Arquivos',
   phases: {
     queued: 'Aguardando',

@@ -78,7 +78,6 @@ const sv: LoginMessages = {
   unfinished: 'Ladda upp de återstående filerna eller ta bort dem från listan.',
   reading: (count) => `Läser mappar… ${files(count)} hittades`,
   emptyFolders: plural({ one: '# tom mapp hoppades över.', other: '# tomma mappar hoppades över.' }),
-  unreadable: (count) => `${files(count)} kunde inte läsas och hoppades över.`,
   list: 'Filer',
   phases: {
     queued: 'Väntar',

@@ -77,7 +77,6 @@ const tr: LoginMessages = {
   unfinished: 'Kalan dosyaları yükleyin veya listeden kaldırın.',
   reading: (count) => `Klasörler okunuyor… ${files(count)} bulundu`,
   emptyFolders: (count) => `${number(count)} boş klasör atlandı.`,
-  unreadable: (count) => `${files(count)} okunamadı ve atlandı.`,
   list: 'Dosyalar',
   phases: {
     queued: 'Bekliyor',

@@ -77,7 +77,6 @@ const uk: LoginMessages = {
   unfinished: 'Завантажте або вилучіть решту файлів.',
   reading: (count) => `Читання папок… Знайдено ${files(count)}`,
   emptyFolders: (count) => `Пропущено порожніх папок: ${number(count)}.`,
-  unreadable: (count) => `Пропущено файли, які не вдалося прочитати: ${number(count)}.`,
   list: 'Файли',
   phases: {
     queued: 'Очікує',

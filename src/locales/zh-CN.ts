@@ -71,7 +71,6 @@ const zhCN: LoginMessages = {
   unfinished: '请上传其余文件或将其移除。',
   reading: (count) => `正在读取文件夹…已找到 ${files(count)}`,
   emptyFolders: (count) => `已跳过 ${number(count)} 个空文件夹。`,
-  unreadable: (count) => `无法读取 ${files(count)}，已跳过。`,
   list: '文件',
   phases: {
     queued: '等待中',

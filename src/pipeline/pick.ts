@@ -25,7 +25,28 @@ export function refusal({ file }: PickedFile, limits: PickLimits, listedCount: n
   return undefined;
 }
 
-/** True if the name or the media type of the file matches the `accept` list. */
+/** Extensions by media type. Systems report other types for some of these files, or none. A type without extensions is one. */
+const EXTENSIONS = new Map([
+  [
+    'application',
+    'pdf zip x-zip-compressed=zip json xml gzip=gz x-7z-compressed=7z vnd.rar=rar msword=doc vnd.ms-excel=xls vnd.ms-powerpoint=ppt vnd.openxmlformats-officedocument.wordprocessingml.document=docx vnd.openxmlformats-officedocument.spreadsheetml.sheet=xlsx vnd.openxmlformats-officedocument.presentationml.presentation=pptx',
+  ],
+  ['text', 'csv plain=txt,log markdown=md'],
+  ['image', 'jpeg=jpg,jpeg png gif webp heic heif avif tiff=tif,tiff svg+xml=svg'],
+  ['video', 'mp4 quicktime=mov x-matroska=mkv webm x-msvideo=avi'],
+  ['audio', 'mpeg=mp3 mp4=m4a wav flac ogg aac'],
+]);
+
+/** Returns the known extensions of a media type such as `image/heic` or `image/*`. */
+function extensionsOf(type: string): string[] {
+  const [top = '', subtype] = type.split('/');
+  return (EXTENSIONS.get(top) ?? '').split(' ').flatMap((entry) => {
+    const [name, extensions = name] = entry.split('=');
+    return subtype === '*' || subtype === name ? (extensions?.split(',') ?? []) : [];
+  });
+}
+
+/** True if the name or the media type of the file matches the `accept` list. The name counts if its extension is known. */
 export function matchesAccept(
   file: { readonly name: string; readonly type: string },
   accept: string,
@@ -41,7 +62,8 @@ export function matchesAccept(
     rules.some((rule) => {
       if (rule.startsWith('.')) return name.endsWith(rule);
       if (rule === '*/*' || rule === '*') return true;
-      return rule.endsWith('/*') ? type.startsWith(rule.slice(0, -1)) : type === rule;
+      if (rule.endsWith('/*') ? type.startsWith(rule.slice(0, -1)) : type === rule) return true;
+      return extensionsOf(rule).some((extension) => name.endsWith(`.${extension}`));
     })
   );
 }

@@ -29,6 +29,15 @@ export interface AnnouncerOptions {
   readonly gatherMs: number;
 }
 
+/** What the two live regions contain. */
+export interface Spoken {
+  readonly polite?: Node | undefined;
+  readonly alert?: Node | undefined;
+}
+
+/** Time after which an announcement is removed, so that users who look around don't find it, in milliseconds. */
+const SPOKEN_MS = 5000;
+
 interface Trouble {
   readonly name: string;
   readonly sentence: string;
@@ -36,7 +45,7 @@ interface Trouble {
 
 export class Announcer {
   /** The current texts of the two live regions. */
-  spoken = { polite: '', alert: '' };
+  spoken: Spoken = {};
   readonly #host: AnnouncerHost;
   readonly #options: AnnouncerOptions;
   #failed: Trouble[] = [];
@@ -70,7 +79,7 @@ export class Announcer {
         break;
       case 'auth-failed':
         // The sign-in form announces its own errors.
-        if (this.#host.snapshot.auth.mode !== 'local') this.#shout(texts[change.detail.code]);
+        if (this.#host.snapshot.auth.mode !== 'local') this.#put('alert', texts[change.detail.code]);
         break;
       case 'upload-failed':
         this.#failed.push({ name: shownText(change.detail.name), sentence: texts[change.detail.code] });
@@ -102,7 +111,7 @@ export class Announcer {
   clear(): void {
     this.#failed = [];
     this.#rejected = [];
-    this.spoken = { polite: '', alert: '' };
+    this.spoken = {};
   }
 
   /** Stops announcing totals. */
@@ -158,18 +167,26 @@ export class Announcer {
       });
       this.#failed = [];
       this.#rejected = [];
-      this.#shout(sentences.join(' '));
+      this.#put('alert', sentences.join(' '));
     });
   }
 
   /** Announces `text` in the polite live region. */
   say(text: string): void {
-    this.spoken = { ...this.spoken, polite: text };
-    this.#host.requestUpdate();
+    this.#put('polite', text);
   }
 
-  #shout(text: string): void {
-    this.spoken = { ...this.spoken, alert: text };
-    this.#host.requestUpdate();
+  #put(region: keyof Spoken, text: string): void {
+    // A new element is announced even if the last one has the same text.
+    const said = document.createElement('span');
+    said.textContent = text;
+    const set = (value: Node | undefined): void => {
+      this.spoken = { ...this.spoken, [region]: value };
+      this.#host.requestUpdate();
+    };
+    set(said);
+    setTimeout(() => {
+      if (this.spoken[region] === said) set(undefined);
+    }, SPOKEN_MS);
   }
 }

@@ -6,9 +6,10 @@ import type { Commands } from './views/state.ts';
 
 /** The element's methods that commands call. */
 export type CommandHost = {
-  readonly [K in Exclude<keyof Commands, 'dismiss' | 'cancelSignIn' | 'dropRestored' | keyof UndoCommands>]: (
-    ...args: Parameters<Commands[K]>
-  ) => Promise<void>;
+  readonly [K in Exclude<
+    keyof Commands,
+    'dismiss' | 'cancelSignIn' | 'dropRestored' | 'addInput' | keyof UndoCommands
+  >]: (...args: Parameters<Commands[K]>) => Promise<void>;
 };
 
 /** Commands that can be undone. The element's methods of the same names can not. */
@@ -27,7 +28,7 @@ export function createCommands(
   host: CommandHost,
   engine: CommandEngine,
   undo: Pick<UndoController, 'run' | 'undo' | 'hold'>,
-  dropRestored: () => void,
+  own: { dropRestored(): void; addInput(files: readonly File[]): Promise<void> },
 ): Commands {
   const run = (promise: Promise<void>): void => {
     promise.catch((error: unknown) => {
@@ -47,7 +48,8 @@ export function createCommands(
     prioritize: (id) => run(host.prioritize(id)),
     remove: (id) => undo.run('removed', id),
     clear: () => run(host.clear()),
-    dropRestored,
+    dropRestored: own.dropRestored,
+    addInput: (files) => run(own.addInput(files)),
     signIn: (via) => run(host.signIn(via)),
     dismiss: () => void engine.uploader.dismissRejections(),
     cancelSignIn: () => void engine.uploader.cancelSignIn(),

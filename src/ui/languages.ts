@@ -7,6 +7,7 @@ import type { LoginMessages } from './login-messages.ts';
 /** An element with texts. */
 export interface TextHost extends ReactiveControllerHost, HTMLElement {
   readonly messages: Partial<LoginMessages>;
+  readonly renderRoot?: HTMLElement | DocumentFragment;
   requestUpdate(name?: 'messages', oldValue?: object): void;
 }
 
@@ -35,6 +36,11 @@ export function textsOf<T>(host: TextHost, english: T): () => T {
       if (languages.textsFor) updateTexts(host);
     },
     hostDisconnected: () => void languages.hosts.delete(host),
+    hostUpdate() {
+      // Lit cannot update a text that a translator has replaced by a <font>.
+      for (const font of host.renderRoot?.querySelectorAll('font') ?? [])
+        font.replaceWith(...font.childNodes);
+    },
   });
   return () => ({ ...english, ...languages.textsFor?.(host), ...host.messages });
 }

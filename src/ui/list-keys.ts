@@ -48,6 +48,8 @@ export class ListKeys implements ReactiveController {
     const act = this.#actionOf(event, row);
     if (!act) return;
     event.preventDefault();
+    // The page may have keys of its own.
+    event.stopPropagation();
     act();
   };
 

@@ -31,7 +31,6 @@ export interface InterfaceMessages {
   readonly unfinished: string;
   readonly reading: (count: number) => string;
   readonly emptyFolders: (count: number) => string;
-  readonly unreadable: (count: number) => string;
   readonly list: string;
   readonly phases: Readonly<Record<Phase, string>>;
   readonly pauseReasons: Readonly<Record<PauseReason, string>>;
@@ -171,7 +170,6 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   reading: (count) => `Reading folders… ${files(count)} found`,
   emptyFolders: (count) =>
     count === 1 ? '1 empty folder was skipped.' : `${count} empty folders were skipped.`,
-  unreadable: (count) => `${files(count)} couldn't be read and ${count === 1 ? 'was' : 'were'} skipped.`,
   list: 'Files',
   phases: {
     queued: 'Waiting',

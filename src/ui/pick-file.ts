@@ -1,6 +1,7 @@
 // Opens the browser's file picker. Call the functions in a click or key handler.
 
-import type { PickedFile } from '../core/types.ts';
+import type { FoundFile } from './read-drop.ts';
+import { readHandles } from './read-drop.ts';
 
 /** Options that restrict what the user can choose. `accept` is as in `<input accept>`. */
 export interface PickOptions {
@@ -12,36 +13,50 @@ interface PickerGlobal {
   readonly showOpenFilePicker?: (options: object) => Promise<readonly FileSystemFileHandle[]>;
 }
 
+/** True while the picker is open. Browsers reject the request for a second one. */
+let isOpen = false;
+
 /**
- * Lets the user choose files. Resolves with the files and their handles, which can be saved to read the files again after a reload.
- * Resolves with an empty list if the user cancels. Resolves with `undefined` if the picker is not available: only Chromium has this
- * picker, and not in cross-origin frames.
+ * Lets the user choose files. Resolves with their handles, which can be saved to read the files again after a reload. Resolves with
+ * an empty list if the user cancels, or if the picker is already open. Resolves with `undefined` if the picker is not available:
+ * only Chromium has this picker, and not in cross-origin frames.
  */
-export async function pickHandles({
-  multiple = false,
-  accept = '',
-}: PickOptions = {}): Promise<readonly PickedFile[] | undefined> {
-  const { showOpenFilePicker } = globalThis as PickerGlobal;
-  if (!showOpenFilePicker) return undefined;
+export async function pickHandles(
+  { multiple = false, accept = '' }: PickOptions,
+  page: object | null = globalThis,
+): Promise<readonly FileSystemFileHandle[] | undefined> {
+  const picker = page as PickerGlobal | null;
+  if (!picker?.showOpenFilePicker) return undefined;
+  if (isOpen) return [];
+  isOpen = true;
   try {
-    const handles = await showOpenFilePicker({ multiple, types: typesOf(accept) });
-    return await Promise.all(
-      handles.map(async (handle) => ({ file: await handle.getFile(), relativePath: handle.name, handle })),
-    );
+    return await picker.showOpenFilePicker({ multiple, types: typesOf(accept) });
   } catch (error) {
-    return error instanceof DOMException && error.name === 'AbortError' ? [] : undefined;
+    const { name, message } = error as Error;
+    // `NotAllowedError` has two causes: a policy forbids the picker, or the page has opened it.
+    const isForbidden = /^(Security|NotAllowed|Type)Error$/.test(name) && !/active/.test(message);
+    return isForbidden ? undefined : [];
+  } finally {
+    isOpen = false;
   }
 }
 
-/** Lets the user choose one file. Resolves with `undefined` if the user cancels. */
-export async function pickFile(): Promise<PickedFile | File | undefined> {
-  const held = await pickHandles();
-  if (held) return held[0];
+/** Lets the user choose one file; `undefined` if the user cancels. `root` contains an input while its picker is open. */
+export async function pickFile(root: Node): Promise<FoundFile | File | undefined> {
+  const document = root.ownerDocument as Document;
+  const handles = await pickHandles({}, document.defaultView);
+  if (handles) return (await readHandles(handles, () => undefined)).files[0];
   return new Promise((resolve) => {
     const input = document.createElement('input');
     input.type = 'file';
-    input.addEventListener('change', () => resolve(input.files?.[0]));
-    input.addEventListener('cancel', () => resolve(undefined));
+    input.hidden = true;
+    const end = (): void => {
+      input.remove();
+      resolve(input.files?.[0]);
+    };
+    input.addEventListener('change', end);
+    input.addEventListener('cancel', end);
+    root.appendChild(input);
     input.click();
   });
 }

@@ -1,32 +1,72 @@
-// Reads dropped or pasted files and folders.
+// Reads dropped, pasted and picked files and folders.
 
-import type { PickedFile } from '../core/types.ts';
+import type { PickedFile, UnreadableFile } from '../core/types.ts';
+
+export type FoundFile = PickedFile | UnreadableFile;
 
 export interface DropContent {
-  readonly files: readonly PickedFile[];
+  /** Files, and what could not be read: files, or folders that could not be read to the end. */
+  readonly files: readonly FoundFile[];
   /** Number of skipped empty folders, which cannot be uploaded. */
   readonly emptyFolderCount: number;
-  readonly unreadableCount: number;
 }
 
 interface Findings {
-  readonly files: PickedFile[];
+  readonly files: FoundFile[];
   emptyFolderCount: number;
-  unreadableCount: number;
   readonly onFound: (count: number) => void;
 }
 
+type OnFound = Findings['onFound'];
 type WithHandle = DataTransferItem & { getAsFileSystemHandle?: () => Promise<FileSystemHandle | null> };
 
 /**
  * Reads all dropped files, including nested folders. Calls `onFound` with the number of files found so far. Never rejects. Call
  * this function synchronously in the event handler, because the browser clears the data afterwards.
  */
-export async function readDrop(data: DataTransfer, onFound: (count: number) => void): Promise<DropContent> {
-  const findings: Findings = { files: [], emptyFolderCount: 0, unreadableCount: 0, onFound };
+export const readDrop = (data: DataTransfer, onFound: OnFound): Promise<DropContent> => {
   const readers = [...data.items].filter((item) => item.kind === 'file').map((item) => grab(item));
+  // Some programs promise files that they don't have.
+  return readAll(readers.length > 0 ? readers : [async (findings) => lost(findings, '?')], onFound);
+};
+
+/** Reads the files of handles from the picker, like `readDrop`. */
+export const readHandles = (
+  handles: readonly FileSystemFileHandle[],
+  onFound: OnFound,
+): Promise<DropContent> =>
+  readAll(
+    handles.map((handle) => (findings) => readHandle(handle, '', findings)),
+    onFound,
+  );
+
+/** Takes the files of an input, like `readDrop`. */
+export const readInput = (files: readonly File[], onFound: OnFound): Promise<DropContent> =>
+  readAll(
+    files.map((file) => async (findings) => found(findings, file, file.webkitRelativePath || file.name)),
+    onFound,
+  );
+
+/** Files that systems add to folders: thumbnails, settings of folders, attributes of files, and trash. */
+const OF_SYSTEM =
+  /(^|\/)(\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini|(__MACOSX|\.Spotlight-V100|\.Trashes|\.fseventsd|@eaDir|\$RECYCLE\.BIN|System Volume Information)\/.*)$/i;
+
+async function readAll(
+  readers: readonly ((findings: Findings) => Promise<void>)[],
+  onFound: OnFound,
+): Promise<DropContent> {
+  const findings: Findings = { files: [], emptyFolderCount: 0, onFound };
   for (const read of readers) await read(findings);
   return findings;
+}
+
+/** Leaves out files of the system, except one that the user chose alone. */
+export function withoutSystemFiles({ files, emptyFolderCount }: DropContent): DropContent {
+  const kept = files.filter(({ relativePath }) => !OF_SYSTEM.test(relativePath));
+  if (kept.length > 0 || files.length === 0) return { files: kept, emptyFolderCount };
+  return files.length === 1 && !files[0]?.relativePath.includes('/')
+    ? { files, emptyFolderCount }
+    : { files: kept, emptyFolderCount: emptyFolderCount + 1 };
 }
 
 /** Gets the handles of an item, which is possible only during the event. Returns a function that reads the handles. */
@@ -39,18 +79,23 @@ function grab(item: WithHandle): (findings: Findings) => Promise<void> {
     if (held?.kind === 'directory')
       await readFolder(held as FileSystemDirectoryHandle, `${held.name}/`, findings);
     else if (entry?.isDirectory) await readEntry(entry, '', findings);
-    else if (file) found(findings, file, file.name, held ?? undefined);
+    else if (file) found(findings, file, file.name, held as FileSystemFileHandle | null);
+    else if (entry) await readEntry(entry, '', findings);
+    else lost(findings, held?.name ?? '?');
   };
 }
 
-function found(findings: Findings, file: File, relativePath: string, handle?: FileSystemHandle): void {
-  findings.files.push({
-    file,
-    relativePath,
-    ...(handle ? { handle: handle as FileSystemFileHandle } : {}),
-  });
+function found(
+  findings: Findings,
+  file: File,
+  relativePath: string,
+  handle?: FileSystemFileHandle | null,
+): void {
+  findings.files.push({ file, relativePath, ...(handle && { handle }) });
   findings.onFound(findings.files.length);
 }
+
+const lost = ({ files }: Findings, relativePath: string): void => void files.push({ relativePath });
 
 async function readFolder(
   folder: FileSystemDirectoryHandle,
@@ -65,47 +110,48 @@ async function readFolder(
         await readFolder(child as FileSystemDirectoryHandle, `${path}${child.name}/`, findings);
       } else await readHandle(child as FileSystemFileHandle, path, findings);
     }
+    if (isEmpty) findings.emptyFolderCount++;
   } catch {
-    findings.unreadableCount++;
-    return;
+    lost(findings, path);
   }
-  if (isEmpty) findings.emptyFolderCount++;
 }
 
 async function readHandle(handle: FileSystemFileHandle, path: string, findings: Findings): Promise<void> {
   try {
     found(findings, await handle.getFile(), path + handle.name, handle);
   } catch {
-    findings.unreadableCount++;
+    lost(findings, path + handle.name);
   }
 }
 
-async function readEntry(entry: FileSystemEntry, path: string, findings: Findings): Promise<void> {
+async function readEntry(entry: FileSystemEntry, parent: string, findings: Findings): Promise<void> {
+  const path = parent + entry.name;
   try {
     if (entry.isFile) {
       const file = await new Promise<File>((resolve, reject) => {
         (entry as FileSystemFileEntry).file(resolve, reject);
       });
-      found(findings, file, path + entry.name);
-      return;
-    }
-    const children = await readChildren(entry as FileSystemDirectoryEntry);
-    if (children.length === 0) findings.emptyFolderCount++;
-    for (const child of children) await readEntry(child, `${path}${entry.name}/`, findings);
+      found(findings, file, path);
+    } else await readFolderEntry(entry as FileSystemDirectoryEntry, `${path}/`, findings);
   } catch {
-    findings.unreadableCount++;
+    lost(findings, path + (entry.isFile ? '' : '/'));
   }
 }
 
-/** Reads all children of a folder. A reader returns at most 100 children at a time (Chromium), and an empty list at the end. */
-async function readChildren(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+/** Reads a folder. A reader returns at most 100 children at a time (Chromium), and an empty list at the end. */
+async function readFolderEntry(
+  folder: FileSystemDirectoryEntry,
+  path: string,
+  findings: Findings,
+): Promise<void> {
   const reader = folder.createReader();
-  const children: FileSystemEntry[] = [];
-  for (;;) {
-    const batch = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+  for (let isEmpty = true; ; isEmpty = false) {
+    const children = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     );
-    if (batch.length === 0) return children;
-    children.push(...batch);
+    for (const child of children) await readEntry(child, path, findings);
+    if (children.length > 0) continue;
+    if (isEmpty) findings.emptyFolderCount++;
+    return;
   }
 }

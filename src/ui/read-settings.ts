@@ -18,9 +18,12 @@ export function readSettings(host: SettingsHost & HTMLElement): SettingsInput {
 
 const plain = (name: string): string => name.replace(/[-_]/g, '');
 
-/** Warns about a `token` attribute and about misspelled attributes. */
+/** Warns about a `token` attribute, about misspelled attributes, and about attributes that "false" does not turn off. */
 export function warnOfAttributes(host: HTMLElement): void {
-  const { observedAttributes: ours } = host.constructor as typeof LitElement;
+  const { observedAttributes: ours, elementProperties } = host.constructor as typeof LitElement;
+  for (const { type, attribute } of elementProperties.values())
+    if (type === Boolean && host.getAttribute(String(attribute)) === 'false')
+      warnOnceHere(`${attribute}="false" is on, as every value in HTML. Remove the attribute.`);
   for (const name of host.getAttributeNames()) {
     const meant = ours.find((one) => plain(one) === plain(name));
     if (meant && meant !== name) warnOnceHere(`The attribute ${name} does not exist. Did you mean ${meant}?`);

@@ -10,7 +10,8 @@ import { openSignIn, type SignIn } from '../engine/sign-in.ts';
 import { Countdown } from './countdown.ts';
 import { textsOf } from './languages.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from './login-messages.ts';
-import { property } from './property.ts';
+import { isOn, property } from './property.ts';
+import { adopt } from './styles/css.ts';
 import { login } from './styles/login.ts';
 import { type Idp, LOCKED, loginStep } from './views/login.ts';
 
@@ -41,7 +42,7 @@ export class SecureUploaderLogin extends LitElement {
   /** Path of the challenge request. */
   @property() challengePath?: string;
   /** Shows the form even if the page is framed by another origin. */
-  @property({ type: Boolean }) allowFramedLogin = false;
+  @property({ converter: isOn }) allowFramedLogin = false;
   /** Advanced settings, see docs/authentication.md. */
   @property({ attribute: false }) authOptions?: AuthOptions;
   /** Identity providers to choose from. A `federated` provider uses the sign-in window. */
@@ -71,8 +72,7 @@ export class SecureUploaderLogin extends LitElement {
     super.connectedCallback();
     // A form that is moved may get into a root without its styles.
     const root = this.getRootNode() as Document | ShadowRoot;
-    const sheet = login.styleSheet;
-    if (sheet && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
+    adopt(root, login);
     shown.add(this);
     this.requestUpdate();
   }

@@ -4,14 +4,14 @@ import type { PropertyValues, TemplateResult } from 'lit';
 import type { TokenInput } from '../core/changes.ts';
 import type { GetToken, Profile } from '../core/config.ts';
 import { isActive } from '../core/phases.ts';
-import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot } from '../core/types.ts';
+import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import type { AuthOptions, UploaderOptions } from '../engine/uploader.ts';
 import { Announcer } from './announcer.ts';
 import { createCommands } from './commands.ts';
 import { Countdown } from './countdown.ts';
 import { DropController } from './drop-controller.ts';
 import { EngineController } from './engine-controller.ts';
-import type { SecureUploaderEventMap } from './event-map.ts';
+import type { EventMethods } from './event-map.ts';
 import { FocusController } from './focus-controller.ts';
 import { FormControl } from './form-control.ts';
 import { createFormat, type Format } from './format.ts';
@@ -23,10 +23,12 @@ import { LoginController } from './login-controller.ts';
 import type { LoginMessages } from './login-messages.ts';
 import { ENGLISH, type Messages } from './messages.ts';
 import { pickHandles } from './pick-file.ts';
-import { property } from './property.ts';
+import { isOn, property } from './property.ts';
+import { readHandles, readInput } from './read-drop.ts';
 import { warnOfAttributes } from './read-settings.ts';
 import { resume } from './resume.ts';
 import { createRowOrder } from './row-order.ts';
+import { adopt } from './styles/css.ts';
 import { styles } from './styles/styles.ts';
 import { TokenSource, takeEarlyToken } from './token-source.ts';
 import { UndoController } from './undo-controller.ts';
@@ -34,6 +36,11 @@ import type { Idp } from './views/login.ts';
 import type { WidgetState } from './views/state.ts';
 import { widget } from './views/widget.ts';
 import { WindowController } from './window-controller.ts';
+
+export interface SecureUploader {
+  addEventListener: EventMethods['addEventListener'];
+  removeEventListener: EventMethods['removeEventListener'];
+}
 
 /**
  * Uploads files to a service: lets users choose files, signs in, hashes, uploads in resumable chunks, and shows the progress.
@@ -114,9 +121,8 @@ import { WindowController } from './window-controller.ts';
  * @cssstate uploading - At least one file is being hashed, uploaded or committed.
  * @cssstate dragging - Files are dragged over the element.
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only narrows methods that the class inherits.
 export class SecureUploader extends FormControl {
-  static override styles = styles;
-
   /** URL of the service. Required. A change applies to files added later. */
   @property() baseUrl?: string | undefined;
   /** Id of the destination folder. Required. A change applies to files added later. */
@@ -142,7 +148,7 @@ export class SecureUploader extends FormControl {
   /** Authentication scheme before the token in its header. */
   @property() authScheme?: string | undefined;
   /** Shows the form of `auth="local"` even if the page is framed by another origin. */
-  @property({ type: Boolean }) allowFramedLogin = false;
+  @property({ converter: isOn }) allowFramedLogin = false;
   /** Origins that chunks may be uploaded to, separated by spaces. Defaults to any https origin except that of the page. */
   @property() uploadOrigins?: string | readonly string[] | undefined;
   /** Id of the current user. Users who share a browser don't resume each other's uploads. */
@@ -153,6 +159,8 @@ export class SecureUploader extends FormControl {
   @property({ type: Boolean }) multiple = false;
   /** Shows a button to choose a folder. */
   @property({ type: Boolean }) directory = false;
+  /** Also adds files of the operating system that are in chosen folders, such as `.DS_Store` and `Thumbs.db`. */
+  @property({ type: Boolean }) includeHidden = false;
   /** Maximum number of files. */
   @property() maxFiles?: number | string | undefined;
   /** Maximum size of a file, such as `500MB`. */
@@ -274,7 +282,10 @@ export class SecureUploader extends FormControl {
     (...command) => void this.#engine.uploader.apply(...command),
     (text) => this.#announcer.say(text),
   );
-  readonly #commands = createCommands(this, this.#engine, this.#undo, () => this.restoreValues([]));
+  readonly #commands = createCommands(this, this.#engine, this.#undo, {
+    dropRestored: () => this.restoreValues([]),
+    addInput: async (files) => this.addFiles(await this.#drop.read((onFound) => readInput(files, onFound))),
+  });
   readonly #countdown = new Countdown(this);
   readonly #rows = new WindowController(this);
   readonly #sort = createRowOrder(this);
@@ -314,7 +325,9 @@ export class SecureUploader extends FormControl {
    * Adds one or more files, optionally with a relative path. Rejects with `bad-config` if the settings are
    * invalid.
    */
-  async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
+  async addFiles(
+    files: Iterable<PickedFile | UnreadableFile | File> | PickedFile | UnreadableFile | File,
+  ): Promise<void> {
     this.#undo.complete();
     await this.#engine.uploader.addFiles(files);
   }
@@ -324,9 +337,12 @@ export class SecureUploader extends FormControl {
     if (!this.hasUpdated) await this.updateComplete;
     if (this.#isDisabled) return;
     this.#engine.preconnect();
-    const picked = kind === 'files' && !this.noResume ? await pickHandles(this) : undefined;
-    if (picked) await this.addFiles(picked);
-    else this.renderRoot.querySelector<HTMLInputElement>(`#${kind}`)?.click();
+    const handles =
+      kind === 'files' && !this.noResume
+        ? await pickHandles(this, this.ownerDocument.defaultView)
+        : undefined;
+    if (handles) await this.addFiles(await this.#drop.read((onFound) => readHandles(handles, onFound)));
+    else this.#drop.open(this.renderRoot.querySelector(`#${kind}`) as HTMLInputElement);
   }
 
   /** Starts all uploads that wait because of `manual`. */
@@ -344,7 +360,7 @@ export class SecureUploader extends FormControl {
    * picker. Call this method in a click handler.
    */
   async resume(id?: FileId): Promise<void> {
-    await resume(this.#engine.uploader, id);
+    await resume(this.#engine.uploader, this.renderRoot, id);
   }
 
   /** Moves a file before `beforeId`, or to the end of the list. */
@@ -395,38 +411,6 @@ export class SecureUploader extends FormControl {
     await this.#engine.signOut();
   }
 
-  override addEventListener<K extends keyof SecureUploaderEventMap>(
-    type: K,
-    listener: (this: SecureUploader, event: SecureUploaderEventMap[K]) => unknown,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-  override addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-  override addEventListener(
-    ...args: [string, EventListenerOrEventListenerObject, (boolean | AddEventListenerOptions)?]
-  ): void {
-    super.addEventListener(...args);
-  }
-
-  override removeEventListener<K extends keyof SecureUploaderEventMap>(
-    type: K,
-    listener: (this: SecureUploader, event: SecureUploaderEventMap[K]) => unknown,
-    options?: boolean | EventListenerOptions,
-  ): void;
-  override removeEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject,
-    options?: boolean | EventListenerOptions,
-  ): void;
-  override removeEventListener(
-    ...args: [string, EventListenerOrEventListenerObject, (boolean | EventListenerOptions)?]
-  ): void {
-    super.removeEventListener(...args);
-  }
-
   protected override get shown(): Snapshot {
     return this.#undo.shown(this.snapshot).snapshot;
   }
@@ -449,6 +433,7 @@ export class SecureUploader extends FormControl {
 
   override connectedCallback(): void {
     super.connectedCallback();
+    adopt(this.renderRoot as ShadowRoot, styles);
     warnOfAttributes(this);
   }
 
@@ -485,7 +470,7 @@ export class SecureUploader extends FormControl {
       label: this.labelText,
       rules: {
         ...this.#engine.fileRules,
-        directory: this.directory,
+        directory: this.directory && 'webkitdirectory' in HTMLInputElement.prototype,
         disabled: this.#isDisabled,
         layout: this.layout,
       },

@@ -1,5 +1,5 @@
 // Virtual scrolling: renders only the visible rows of a long list, and some rows above and below. Measures rendered rows, so rows
-// can have any height. Works if the list scrolls, and if the page scrolls.
+// can have any height. Works whatever scrolls.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { RowRange } from './views/state.ts';
@@ -8,6 +8,11 @@ import type { RowRange } from './views/state.ts';
 const SHORT = 60;
 /** Height above and below the visible part in which rows are also rendered, in pixels. */
 const MARGIN = 600;
+/**
+ * Distance from the edges of the window, and of scrollers, at which a spacer is near. The sum is less than `MARGIN`, so that no
+ * spacer is near after a rendering.
+ */
+const NEAR = '250px';
 /** Estimated height of rows until the first rows are measured, in pixels. */
 const GUESS = 72;
 
@@ -21,7 +26,7 @@ export class WindowController implements ReactiveController {
   #ids: readonly string[] = [];
   #range: RowRange | undefined;
   #frame = 0;
-  #connection = new AbortController();
+  #observer: IntersectionObserver | undefined;
 
   constructor(host: WindowHost) {
     this.#host = host;
@@ -29,21 +34,14 @@ export class WindowController implements ReactiveController {
   }
 
   hostConnected(): void {
-    this.#connection = new AbortController();
-    const options = { capture: true, signal: this.#connection.signal };
-    const onMove = (): void => {
-      if (this.#ids.length > SHORT) this.#askAgain();
-    };
-    globalThis.addEventListener('scroll', onMove, options);
-    // The scroll event of the list does not leave the shadow root.
-    this.#host.renderRoot.addEventListener('scroll', onMove, options);
-    globalThis.addEventListener('resize', onMove, options);
+    // Notices what fires no event here: scrolling in another shadow root or document, and changes of the layout.
+    this.#observer = new IntersectionObserver(this.#look, { ...{ rootMargin: NEAR, scrollMargin: NEAR } });
+    this.#observe();
   }
 
   hostDisconnected(): void {
-    this.#connection.abort();
+    this.#observer?.disconnect();
     cancelAnimationFrame(this.#frame);
-    this.#frame = 0;
   }
 
   /** Returns the rows to render now. */
@@ -54,6 +52,11 @@ export class WindowController implements ReactiveController {
   }
 
   hostUpdated(): void {
+    this.#measure();
+    this.#observe();
+  }
+
+  #measure(): void {
     if (this.#ids.length <= SHORT) return;
     const rows = this.#host.renderRoot.querySelectorAll<HTMLElement>('.row');
     let sum = 0;
@@ -64,17 +67,24 @@ export class WindowController implements ReactiveController {
     }
     if (sum) this.#average = sum / rows.length;
     if (this.#heights.size > this.#ids.length * 2) this.#heights.clear();
-    this.#askAgain();
   }
 
-  /** Computes the range again in the next frame, to avoid a forced layout. */
-  #askAgain(): void {
-    this.#frame ||= requestAnimationFrame(() => {
-      this.#frame = 0;
-      const next = this.#compute();
-      if (next.first !== this.#range?.first || next.last !== this.#range.last) this.#host.requestUpdate();
-    });
+  /** Looks at the spacers in the next frame, and when they come near. */
+  #observe(): void {
+    this.#observer?.disconnect();
+    for (const spacer of this.#host.renderRoot?.querySelectorAll('.spacer') ?? [])
+      this.#observer?.observe(spacer);
   }
+
+  readonly #look = (entries: readonly IntersectionObserverEntry[]): void => {
+    // A change of the layout, such as another font size, changes rows without a rendering.
+    this.#measure();
+    const next = this.#compute();
+    if (next.first !== this.#range?.first || next.last !== this.#range.last) this.#host.requestUpdate();
+    // The observer reports only that a spacer comes near, and not that it comes nearer.
+    else if (entries.some((entry) => entry.isIntersecting))
+      this.#frame = requestAnimationFrame(() => this.#observe());
+  };
 
   #compute(): RowRange {
     const [top, bottom] = this.#visible();

@@ -75,7 +75,6 @@ function composed({ locale, ...texts }: LoginMessages, count: number): Record<st
     'atMost',
     'reading',
     'emptyFolders',
-    'unreadable',
     'undoableCancel',
     'start',
     'ready',

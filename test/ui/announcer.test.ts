@@ -15,14 +15,18 @@ function listen(state: Snapshot): {
   until(count: number): Promise<void>;
 } {
   const said: string[] = [];
+  const heard = new Set<Node>();
   let wake = (): void => undefined;
   const host = {
     snapshot: state,
     texts: ENGLISH,
     format: createFormat('en'),
     requestUpdate: () => {
-      const { polite, alert } = announcer.spoken;
-      for (const text of [polite, alert]) if (text && !said.includes(text)) said.push(text);
+      for (const node of Object.values(announcer.spoken)) {
+        if (!node || heard.has(node)) continue;
+        heard.add(node);
+        said.push(node.textContent ?? '');
+      }
       wake();
     },
   };
@@ -102,7 +106,7 @@ describe('announcements', () => {
     expect(said).to.deep.equal([
       "500 files failed to upload. 0.txt: We couldn't reach the server. Check your connection and try again.",
     ]);
-    expect(announcer.spoken.polite).to.equal('');
+    expect(announcer.spoken.polite).to.equal(undefined);
   });
 
   it('report rejected files with their limit', async () => {
@@ -259,13 +263,29 @@ describe('announcements', () => {
       expect(said).to.deep.equal(['Uploading 1 file.']);
     });
 
+    it('say the same sentence again, and are gone after five seconds', async () => {
+      const { announcer, said } = listen(snapshot([]));
+      for (let count = 1; count <= 3; count++) {
+        announcer.onChange(failed('a.txt'));
+        await clock.pass(5);
+        announcer.say('Removed');
+        expect(said).to.have.length(2 * count);
+        await clock.pass(count === 1 ? 1000 : 4999);
+      }
+      expect(announcer.spoken.polite?.textContent).to.equal('Removed');
+      await clock.pass(1);
+      expect(announcer.spoken).to.deep.equal({ polite: undefined, alert: undefined });
+    });
+
     it('leave ten seconds between totals, and collect errors for 300 ms', async () => {
-      const said: string[] = [];
+      const said: Node[] = [];
       const host = {
         snapshot: snapshot([file('a', 'uploading', 100)]),
         texts: ENGLISH,
         format: createFormat('en'),
-        requestUpdate: () => said.push(announcer.spoken.polite),
+        requestUpdate: () => {
+          if (announcer.spoken.polite) said.push(announcer.spoken.polite);
+        },
       };
       const announcer = new Announcer(host);
       announcer.onChange(started('a'));
@@ -306,6 +326,6 @@ describe('announcements', () => {
     await until(1);
     expect(said).to.deep.equal([`mine.txt: ${ENGLISH.network}`]);
     announcer.clear();
-    expect(announcer.spoken).to.deep.equal({ polite: '', alert: '' });
+    expect(announcer.spoken).to.deep.equal({});
   });
 });

@@ -64,6 +64,7 @@ const OWN = [
   'name',
   'required',
   'directory',
+  'include-hidden',
   'disabled',
   'density',
   'layout',

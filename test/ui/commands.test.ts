@@ -12,7 +12,7 @@ import { createElement, textFile } from './support.ts';
 type Method =
   | Exclude<
       keyof Commands,
-      'browse' | 'dismiss' | 'cancelSignIn' | 'signIn' | 'undo' | 'holdUndo' | 'dropRestored'
+      'browse' | 'dismiss' | 'cancelSignIn' | 'signIn' | 'undo' | 'holdUndo' | 'dropRestored' | 'addInput'
     >
   | 'move'
   | 'signOut';
@@ -138,6 +138,7 @@ describe('a command of a button', () => {
     undo: ['id'],
     holdUndo: [true],
     dropRestored: [],
+    addInput: [[file]],
   } as Readonly<Record<keyof Commands, readonly unknown[]>>;
 
   it('calls the method of its name, with its arguments', () => {
@@ -145,7 +146,10 @@ describe('a command of a button', () => {
       hostThat(() => Promise.resolve()),
       engine,
       undo,
-      () => calls.push(['dropRestored']),
+      {
+        dropRestored: () => calls.push(['dropRestored']),
+        addInput: async (files) => void calls.push(['addInput', files]),
+      },
     );
     for (const name of Object.keys(commands) as (keyof Commands)[]) {
       calls.length = 0;
@@ -167,7 +171,7 @@ describe('a command of a button', () => {
           hostThat(() => Promise.reject(error)),
           engine,
           undo,
-          () => undefined,
+          { dropRestored: () => undefined, addInput: async () => undefined },
         ).pause();
         await settled();
         expect(errors).to.deep.equal(reported === 0 ? [] : [error]);

@@ -127,7 +127,7 @@ for (const [theme, textLeast] of THEMES)
 
       it('separates fields of the sign-in form from the page', async () => {
         const page = await fixture<HTMLElement>(
-          html`<div style="color-scheme: ${scheme}"><style>${login.cssText}</style><secure-uploader-login><input /></secure-uploader-login></div>`,
+          html`<div style="color-scheme: ${scheme}"><style>${login}</style><secure-uploader-login><input /></secure-uploader-login></div>`,
         );
         const field = page.querySelector('input') as HTMLInputElement;
         field.style.color = 'var(--_surface)';

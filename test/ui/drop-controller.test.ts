@@ -2,84 +2,23 @@
 
 import { expect } from '@open-wc/testing';
 import { nextTask } from '../../src/core/wait.ts';
-import { DropController, type DropHost } from '../../src/ui/drop-controller.ts';
 import { until } from '../support/collect.ts';
-import { PlainHost } from './fixtures/plain-host.ts';
+import { createDropPage, type DropPage, type Place, words } from './fixtures/drop-page.ts';
 import { textFile, transferOf } from './support.ts';
 
-interface Page {
-  readonly host: PlainHost;
-  readonly drop: DropController;
-  /** Names of all received files. */
-  readonly files: string[];
-  readonly places: Readonly<Record<Place, Element>>;
-}
-
-type Place =
-  | 'host'
-  | 'inside'
-  | 'page'
-  | 'file input'
-  | 'text field'
-  | 'text area'
-  | 'editable'
-  | 'drawing'
-  | 'another';
-
-let page: Page;
+let page: DropPage;
 
 beforeEach(() => {
-  const host = new PlainHost();
-  const files: string[] = [];
-  const drop = new DropController(host as DropHost, (found) =>
-    files.push(...found.map(({ file }) => file.name)),
-  );
-  const stage = document.createElement('div');
-  stage.innerHTML =
-    '<input type="file"><input><textarea></textarea><p contenteditable></p><svg></svg><plain-host tabindex="0"></plain-host><b></b>';
-  const [fileInput, text, area, editable, drawing, another] = [...stage.children] as [
-    Element,
-    Element,
-    Element,
-    Element,
-    Element,
-    Element,
-  ];
-  host.append(document.createElement('i'));
-  host.tabIndex = 0;
-  stage.append(host);
-  document.body.append(stage);
-  page = {
-    host,
-    drop,
-    files,
-    places: {
-      host,
-      inside: host.firstElementChild as Element,
-      page: stage.querySelector('b') as Element,
-      'file input': fileInput,
-      'text field': text,
-      'text area': area,
-      editable,
-      drawing,
-      another,
-    },
-  };
+  page = createDropPage();
 });
 
-afterEach(() => page.host.parentElement?.remove());
+afterEach(() => page.remove());
 
 /** Returns drag data as a plain object, so that tests can read `dropEffect`. Browsers ignore `dropEffect` on a synthetic drag. */
 const held = (data: DataTransfer): DataTransfer & { dropEffect: string } => ({
   ...({ types: data.types, items: data.items, files: data.files } as unknown as DataTransfer),
   dropEffect: 'none',
 });
-
-const words = (): DataTransfer => {
-  const data = new DataTransfer();
-  data.setData('text/plain', 'words');
-  return data;
-};
 
 /** Dispatches a drag event. Returns whether the default was prevented, the drop effect, and whether files are over the element. */
 function drag(type: string, place: Place, data = held(transferOf(textFile('a.txt')))): unknown[] {
@@ -88,6 +27,9 @@ function drag(type: string, place: Place, data = held(transferOf(textFile('a.txt
   page.places[place].dispatchEvent(event);
   return [event.defaultPrevented, data.dropEffect, page.drop.intake.dragging];
 }
+
+const leave = (to?: Place): DragEvent =>
+  new DragEvent('dragleave', { bubbles: true, composed: true, relatedTarget: to ? page.places[to] : null });
 
 describe('a drag', () => {
   for (const [title, type, place, data, isDisabled, expected] of [
@@ -106,7 +48,6 @@ describe('a drag', () => {
       false,
       [false, 'none', false],
     ],
-    ['of files over a text field', 'dragover', 'text field', 'files', false, [true, 'none', false]],
   ] as const)
     it(title, () => {
       page.host.disabled = isDisabled;
@@ -131,14 +72,97 @@ describe('a drag', () => {
   for (const [title, to, isHeld] of [
     ['that moves to a child of the element is still over it', 'inside', true],
     ['that leaves the element is not over it', 'page', false],
-    ['that leaves the window is not over it', undefined, false],
   ] as const)
     it(title, () => {
       drag('dragenter', 'host');
-      const relatedTarget = to ? page.places[to] : null;
-      page.host.dispatchEvent(new DragEvent('dragleave', { relatedTarget }));
+      page.host.dispatchEvent(leave(to));
       expect(page.drop.intake.dragging).to.equal(isHeld);
     });
+
+  it('that leaves the window is not over it', async () => {
+    drag('dragenter', 'host');
+    page.host.dispatchEvent(leave());
+    await until(() => !page.drop.intake.dragging);
+  });
+
+  it('stays over the element if the browser does not tell what it leaves for', async () => {
+    drag('dragenter', 'host');
+    const { updateCount } = page.host;
+    for (let count = 0; count < 10; count++) {
+      page.host.dispatchEvent(leave());
+      drag('dragover', 'inside');
+    }
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect([page.drop.intake.dragging, page.host.updateCount]).to.deep.equal([true, updateCount]);
+  });
+
+  it('has ended when the pointer moves', () => {
+    drag('dragenter', 'host');
+    page.places.page.dispatchEvent(new PointerEvent('pointermove', { bubbles: true }));
+    expect(page.drop.intake.dragging).to.equal(false);
+  });
+
+  it('that began in the page is ignored, also beside the element, and the next one is not', () => {
+    for (const end of ['dragend', 'pointermove']) {
+      page.places.page.dispatchEvent(new DragEvent('dragstart', { bubbles: true }));
+      expect(drag('dragover', 'host')).to.deep.equal([false, 'none', false]);
+      expect(drag('drop', 'page')).to.deep.equal([false, 'none', false]);
+      page.places.page.dispatchEvent(new Event(end, { bubbles: true }));
+      expect(drag('dragover', 'host')).to.deep.equal([true, 'copy', true]);
+    }
+  });
+
+  for (const place of ['text field', 'text area', 'editable'] as const)
+    it(`over ${place} is left alone, and prevented only if the page does not take the drop`, () => {
+      expect(drag('dragover', place)).to.deep.equal([false, 'none', false]);
+      expect(drag('drop', place)).to.deep.equal([true, 'none', false]);
+      const data = held(transferOf(textFile('a.txt')));
+      page.places[place].addEventListener('drop', (event) => {
+        event.preventDefault();
+        data.dropEffect = 'link';
+      });
+      expect(drag('drop', place, data)).to.deep.equal([true, 'link', false]);
+    });
+
+  for (const [title, mode] of [
+    ['a listener on the window that was added later', undefined],
+    ['an open shadow root', 'open'],
+    ['a closed shadow root', 'closed'],
+  ] as const)
+    it(`is left to ${title}`, () => {
+      const zone = document.createElement('div');
+      const inner = mode ? zone.attachShadow({ mode }).appendChild(document.createElement('b')) : zone;
+      page.places.page.append(zone);
+      const seen: boolean[] = [];
+      const data = held(transferOf(textFile('a.txt')));
+      const handle = (event: Event): void => {
+        seen.push(event.defaultPrevented);
+        event.preventDefault();
+        data.dropEffect = 'move';
+      };
+      const target = mode ? inner : globalThis;
+      for (const type of ['dragover', 'drop']) target.addEventListener(type, handle);
+      try {
+        for (const type of ['dragover', 'drop']) {
+          const event = new DragEvent(type, { bubbles: true, cancelable: true, composed: true });
+          Object.defineProperty(event, 'dataTransfer', { value: data });
+          inner.dispatchEvent(event);
+        }
+      } finally {
+        for (const type of ['dragover', 'drop']) target.removeEventListener(type, handle);
+      }
+      expect([seen, data.dropEffect]).to.deep.equal([[false, false], 'move']);
+    });
+
+  it('over an element with a closed shadow root, which can have a file input, is left alone', () => {
+    const closed = document.createElement('closed-root');
+    closed.attachShadow({ mode: 'closed' });
+    page.places.page.append(closed);
+    const event = new DragEvent('dragover', { bubbles: true, cancelable: true });
+    Object.defineProperty(event, 'dataTransfer', { value: held(transferOf(textFile('a.txt'))) });
+    closed.dispatchEvent(event);
+    expect(event.defaultPrevented).to.equal(false);
+  });
 
   it('renders the element when it enters and when it leaves, and not in between', () => {
     for (const [type, place, updateCount] of [
@@ -178,15 +202,15 @@ describe('a drag of files over the page of an overlay', () => {
       expect(drag(type, place)).to.deep.equal(expected);
     });
 
-  it('ends when it leaves the window, and over a drop target of the page', () => {
+  it('ends when it leaves the window, and over a drop target of the page', async () => {
     page.host.layout = 'overlay';
     const { host, places, drop } = page;
     places.editable.addEventListener('dragover', (event) => event.preventDefault());
     drag('dragover', 'page');
-    host.dispatchEvent(new DragEvent('dragleave', { bubbles: true, relatedTarget: places.page }));
+    host.dispatchEvent(leave('page'));
     expect(drop.intake.dragging, 'beside the element').to.equal(true);
-    places.page.dispatchEvent(new DragEvent('dragleave', { bubbles: true }));
-    expect(drop.intake.dragging, 'outside of the window').to.equal(false);
+    places.page.dispatchEvent(leave());
+    await until(() => !drop.intake.dragging);
     drag('dragover', 'page');
     expect(drag('dragover', 'editable'), 'over a drop target of the page').to.deep.equal([
       true,
@@ -199,7 +223,7 @@ describe('a drag of files over the page of an overlay', () => {
     page.host.layout = 'overlay';
     page.places.editable.addEventListener('drop', (event) => event.preventDefault());
     drag('drop', 'editable', held(transferOf(textFile('other.txt'))));
-    expect(drag('drop', 'page')).to.deep.equal([true, 'none', false]);
+    expect(drag('drop', 'page')).to.deep.equal([true, 'copy', false]);
     await until(() => page.files.length > 0);
     expect(page.files).to.deep.equal(['a.txt']);
   });
@@ -293,56 +317,10 @@ describe('a drop', () => {
       dragging: false,
       readingCount: undefined,
       emptyFolderCount: 1,
-      unreadableCount: 0,
     });
     drag('drop', 'host');
     await until(() => page.files.length === 3);
     expect(drop.intake.emptyFolderCount).to.equal(0);
     expect(counts.at(-1)).to.equal(undefined);
-  });
-});
-
-describe('a paste', () => {
-  function paste(place: Place, data: DataTransfer | null = transferOf(textFile('a.txt'))): boolean {
-    const event = new ClipboardEvent('paste', { bubbles: true, cancelable: true });
-    Object.defineProperty(event, 'clipboardData', { value: data });
-    page.places[place].dispatchEvent(event);
-    return event.defaultPrevented;
-  }
-
-  for (const [title, place, isTaken] of [
-    ['of a file on the page is added', 'page', true],
-    ['of a file on a drawing is added', 'drawing', true],
-    ['of a file on the element is added', 'host', true],
-    ['of a file in a text field is ignored', 'text field', false],
-    ['of a file in a text area is ignored', 'text area', false],
-    ['of a file in editable text is ignored', 'editable', false],
-  ] as const)
-    it(title, async () => {
-      expect(paste(place)).to.equal(isTaken);
-      await until(() => page.files.length === (isTaken ? 1 : 0));
-    });
-
-  it('of text, or of nothing, is ignored', () => {
-    for (const data of [words(), null, new DataTransfer()]) expect(paste('page', data)).to.equal(false);
-  });
-
-  it('that claims to have files, and has none, is ignored', () => {
-    expect(paste('page', { types: ['Files'], files: [] } as unknown as DataTransfer)).to.equal(false);
-  });
-
-  it('goes only to the element that has the focus', () => {
-    (page.places.another as HTMLElement).focus();
-    expect(paste('page')).to.equal(false);
-    page.host.focus();
-    expect(paste('page')).to.equal(true);
-  });
-
-  it('that the page handles itself, or while the element is disabled, is ignored', () => {
-    page.places.page.addEventListener('paste', (event) => event.preventDefault(), { once: true });
-    paste('page');
-    page.host.disabled = true;
-    expect(paste('page')).to.equal(false);
-    expect(page.files).to.deep.equal([]);
   });
 });

@@ -1,7 +1,8 @@
 // Dragged, dropped and pasted files and folders.
 
 import { expect } from '@open-wc/testing';
-import { readDrop } from '../../src/ui/read-drop.ts';
+import type { PickedFile } from '../../src/core/types.ts';
+import { type DropContent, readDrop, withoutSystemFiles } from '../../src/ui/read-drop.ts';
 import { createElement, dragEvent, nextEvent, one, shown, textFile, textOf, transferOf } from './support.ts';
 
 describe('dropping and pasting', () => {
@@ -124,15 +125,104 @@ describe('reading dropped folders', () => {
     expect(counts.at(-1)).to.equal(231);
   });
 
-  it('continues after an unreadable entry, and counts it', async () => {
+  it('continues after an unreadable entry, and names it', async () => {
     const broken = {
       ...fileEntry('broken.txt'),
       file: (_done: unknown, fail: (error: Error) => void) => fail(new Error('gone')),
     };
     const tree = folderEntry('top', [broken, fileEntry('good.txt')]);
     const content = await readDrop(dropOf({ webkitGetAsEntry: () => tree }), () => undefined);
-    expect(content.unreadableCount).to.equal(1);
-    expect(content.files.map(({ relativePath }) => relativePath)).to.deep.equal(['top/good.txt']);
+    expect(content.files.map(({ relativePath, file }) => [relativePath, file?.name])).to.deep.equal([
+      ['top/broken.txt', undefined],
+      ['top/good.txt', 'good.txt'],
+    ]);
+  });
+
+  const brokenFolder = (name: string, children: Entry[]) => {
+    const batches = children.length > 0 ? [children] : [];
+    return {
+      ...folderEntry(name, children),
+      createReader: () => ({
+        readEntries: (done: (entries: Entry[]) => void, fail: (error: Error) => void) => {
+          const batch = batches.shift();
+          if (batch) done(batch);
+          else fail(new Error('gone'));
+        },
+      }),
+    };
+  };
+  const pathsOf = ({ files }: DropContent): unknown[] =>
+    files.map(({ relativePath, file }) => [relativePath, file !== undefined]);
+
+  it('takes what it has read of a folder that breaks off, and names the folder', async () => {
+    const entries = brokenFolder('top', [fileEntry('a.txt'), brokenFolder('inner', [])]);
+    const content = await readDrop(dropOf({ webkitGetAsEntry: () => entries }), () => undefined);
+    expect(pathsOf(content)).to.deep.equal([
+      ['top/a.txt', true],
+      ['top/inner/', false],
+      ['top/', false],
+    ]);
+    const handles = {
+      kind: 'directory',
+      name: 'photos',
+      async *values() {
+        yield { kind: 'file', name: 'a.jpg', getFile: async () => textFile('a.jpg') };
+        throw new Error('gone');
+      },
+    };
+    const other = await readDrop(dropOf({ getAsFileSystemHandle: async () => handles }), () => undefined);
+    expect(pathsOf(other)).to.deep.equal([
+      ['photos/a.jpg', true],
+      ['photos/', false],
+    ]);
+  });
+
+  it('has an answer for a drag that promises files and has none', async () => {
+    for (const data of [dropOf(), dropOf({})])
+      expect(pathsOf(await readDrop(data, () => undefined))).to.deep.equal([['?', false]]);
+  });
+
+  it('leaves out files of the system, except one that was chosen alone', () => {
+    const found = (...paths: string[]): unknown =>
+      withoutSystemFiles({
+        files: paths.map((relativePath) => ({ relativePath, file: textFile('x') })),
+        emptyFolderCount: 0,
+      });
+    const system = ['.DS_Store', '._a.pdf', 'Thumbs.db', 'desktop.ini', '__MACOSX/a.pdf', '$RECYCLE.BIN/x'];
+    const paths = system.map((name) => `folder/${name}`);
+    const named = (content: unknown): unknown => {
+      const { files, emptyFolderCount } = content as DropContent;
+      return [files.map(({ relativePath }) => relativePath), emptyFolderCount];
+    };
+    expect(named(found('folder/a.pdf', ...paths))).to.deep.equal([['folder/a.pdf'], 0]);
+    expect(named(found(...system, 'a.pdf', '.env', 'Thumbs.db.txt'))).to.deep.equal([
+      ['a.pdf', '.env', 'Thumbs.db.txt'],
+      0,
+    ]);
+    expect(named(found(...paths))).to.deep.equal([[], 1]);
+    expect(named(found('folder/.DS_Store'))).to.deep.equal([[], 1]);
+    expect(named(found('desktop.ini'))).to.deep.equal([['desktop.ini'], 0]);
+    expect(named(found())).to.deep.equal([[], 0]);
+  });
+
+  it('keeps files of the system with include-hidden, and counts none of them otherwise', async () => {
+    const names = ['.DS_Store', 'a.pdf', 'Thumbs.db', 'b.pdf'];
+    const data = (): object => ({
+      ...dropOf({ webkitGetAsEntry: () => folderEntry('top', names.map(fileEntry)) }),
+      types: ['Files'],
+    });
+    for (const [includeHidden, count] of [
+      [false, 2],
+      [true, 4],
+    ] as const) {
+      const element = await createElement({ manual: true, maxFiles: count });
+      element.includeHidden = includeHidden;
+      const event = new DragEvent('drop', { bubbles: true, cancelable: true });
+      Object.defineProperty(event, 'dataTransfer', { value: data() });
+      element.dispatchEvent(event);
+      await shown(() => element.snapshot.files.length === count);
+      expect(element.snapshot.rejections).to.deep.equal([]);
+    }
   });
 
   const keepsHandles = async (): Promise<void> => {
@@ -143,7 +233,7 @@ describe('reading dropped folders', () => {
     await folder.getDirectoryHandle('empty', { create: true });
     const content = await readDrop(dropOf({ getAsFileSystemHandle: async () => folder }), () => undefined);
     expect(content.files.map(({ relativePath }) => relativePath)).to.deep.equal(['holiday/beach/sun.jpg']);
-    expect(await content.files[0]?.handle?.isSameEntry(handle)).to.equal(true);
+    expect(await (content.files[0] as PickedFile).handle?.isSameEntry(handle)).to.equal(true);
     expect(content.emptyFolderCount).to.equal(1);
     await root.removeEntry('holiday', { recursive: true });
   };

@@ -77,7 +77,7 @@ const LOOKS: Readonly<Record<string, Shown & { readonly step?: string }>> = {
   },
   'dragging, with limits, reading and notices': {
     rules: { accept: 'image/*,.pdf,.xlsx', maxFileSizeBytes: 500_000_000, maxFiles: 20 },
-    intake: { dragging: true, readingCount: 1280, emptyFolderCount: 12, unreadableCount: 12 },
+    intake: { dragging: true, readingCount: 1280, emptyFolderCount: 12 },
   },
   ...Object.fromEntries(
     ['shows that the credentials were wrong', 'asks for a code that was sent'].map((step) => [
@@ -94,7 +94,7 @@ function showForm(element: WidgetFixture, step: string): void {
   if (!state) throw new Error(`the form has no step "${step}"`);
   const form = Object.assign(document.createElement(FORM), { slot: 'login' });
   render(loginStep(viewOf({ ...state, ...(messages && { messages }) }, () => () => undefined)), form);
-  addStyle(element, login.cssText);
+  addStyle(element, login);
   element.append(form);
 }
 

@@ -303,7 +303,8 @@ describe('no text is hard-coded', () => {
         snapshot: { ...state, totals },
         texts: PSEUDO,
         format: FORMAT,
-        requestUpdate: () => said.push(...Object.values(announcer.spoken).filter((text) => text !== '')),
+        requestUpdate: () =>
+          said.push(...Object.values(announcer.spoken).map((node) => node?.textContent ?? '')),
       };
       const announcer = new Announcer(host, { sumsEveryMs: 5, gatherMs: 1 });
       announcer.onChange({ name, detail } as Change);
@@ -315,7 +316,7 @@ describe('no text is hard-coded', () => {
   });
 
   it('in any style', () => {
-    const texts = [...styles, login].flatMap(({ cssText }) => cssText.match(/(?<!-)content: *['"].*/g) ?? []);
+    const texts = (styles + login).match(/(?<!-)content: *['"].*/g) ?? [];
     expect(texts.filter((text) => /\p{L}/u.test(text.replace('content:', '')))).to.deep.equal([]);
     expect(texts).to.have.length.greaterThan(1);
     // The one-file build removes spaces beside punctuation in styles.

@@ -5,7 +5,6 @@ import type { AdapterAnswer } from '../../src/core/auth-options.ts';
 import { createSettings, type Settings } from '../../src/core/config.ts';
 import { openSignIn } from '../../src/engine/sign-in.ts';
 import { SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';
-import { login as styles } from '../../src/ui/styles/login.ts';
 import { until } from '../support/collect.ts';
 import {
   challenge,
@@ -53,7 +52,7 @@ describe('the sign-in form alone on a page', () => {
     await made.element.updateComplete;
     expect(title(made)).to.equal('Sign in');
     await stage();
-    expect(document.adoptedStyleSheets.filter((sheet) => sheet === styles.styleSheet)).to.have.length(1);
+    expect(document.adoptedStyleSheets).to.have.length(1);
   });
 
   it('keeps its styles in another shadow root', async () => {
@@ -68,7 +67,7 @@ describe('the sign-in form alone on a page', () => {
     expect(displayOf()).to.equal('block');
     document.body.append(element);
     host.remove();
-    expect(document.adoptedStyleSheets.filter((sheet) => sheet === styles.styleSheet)).to.have.length(1);
+    expect(document.adoptedStyleSheets).to.have.length(1);
   });
 
   it('sends what was entered, with the provider that the page sets', async () => {

@@ -196,7 +196,7 @@ describe('the inputs for files', () => {
     input.files = data.files;
     input.dispatchEvent(new Event('change'));
     expect(element.calls.map(([name, picked]) => [name, (picked as File[]).length])).to.deep.equal([
-      ['addFiles', 1],
+      ['addInput', 1],
     ]);
     expect(input.files).to.have.length(0);
   });

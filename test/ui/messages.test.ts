@@ -13,8 +13,6 @@ const COMPOSED: readonly (readonly [text: string, expected: string])[] = [
   [ENGLISH.reading(1), 'Reading folders… 1 file found'],
   [ENGLISH.emptyFolders(1), '1 empty folder was skipped.'],
   [ENGLISH.emptyFolders(2), '2 empty folders were skipped.'],
-  [ENGLISH.unreadable(1), "1 file couldn't be read and was skipped."],
-  [ENGLISH.unreadable(2), "2 files couldn't be read and were skipped."],
   [ENGLISH.uploadAs('b.txt'), 'Upload as b.txt'],
   [ENGLISH.actionOn('Pause', 'b.txt'), 'Pause: b.txt'],
   [ENGLISH.start(1), 'Upload 1 file'],

@@ -145,26 +145,6 @@ export const ZONES: Cases<Shown> = {
       'notice 2 empty folders were skipped.',
     ],
   ],
-  'with one skipped file': [
-    { intake: { unreadableCount: 1 } },
-    [
-      'drop-zone',
-      'title Drop files here',
-      'button browse-button Choose files',
-      'button folder-button Choose a folder',
-      "notice 1 file couldn't be read and was skipped.",
-    ],
-  ],
-  'with two skipped files': [
-    { intake: { unreadableCount: 2 } },
-    [
-      'drop-zone',
-      'title Drop files here',
-      'button browse-button Choose files',
-      'button folder-button Choose a folder',
-      "notice 2 files couldn't be read and were skipped.",
-    ],
-  ],
 };
 
 /** Cases of the list of rejected files. */

@@ -7,7 +7,7 @@ import { pickFile, pickHandles } from '../../src/ui/pick-file.ts';
 import { resume } from '../../src/ui/resume.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { rejection, until } from '../support/collect.ts';
-import { button, createElement, one, textFile, transferOf } from './support.ts';
+import { button, createElement, one, textFile, textOf, transferOf } from './support.ts';
 
 type Picker = (options: object) => Promise<readonly object[]>;
 const globals = globalThis as { showOpenFilePicker?: Picker | undefined };
@@ -55,6 +55,47 @@ describe('choosing files by the button', () => {
       types: [{ accept: { 'image/*': [], 'application/octet-stream': ['.pdf'] } }],
     });
     expect(asked.inputs).to.equal(0);
+  });
+
+  it('adds those that can be read, and names the others', async () => {
+    const broken = {
+      name: 'gone.pdf',
+      getFile: async () => Promise.reject(new DOMException('gone', 'NotFoundError')),
+    };
+    const { element, asked } = await elementWith(async () => [handleOf('a.pdf'), broken, handleOf('b.pdf')]);
+    await element.browse();
+    const { files, rejections } = element.snapshot;
+    expect(files.map(({ name }) => name)).to.deep.equal(['a.pdf', 'b.pdf']);
+    expect(rejections.map(({ name, code }) => [name, code])).to.deep.equal([['gone.pdf', 'file-unreadable']]);
+    expect(asked.inputs).to.equal(0);
+  });
+
+  it('offers no folders where the browser has none', async () => {
+    const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'webkitdirectory');
+    if (!own) return;
+    Reflect.deleteProperty(HTMLInputElement.prototype, 'webkitdirectory');
+    try {
+      const element = await createElement({ directory: true });
+      expect(element.renderRoot.querySelector('[data-action=folder]')).to.equal(null);
+    } finally {
+      Object.defineProperty(HTMLInputElement.prototype, 'webkitdirectory', own);
+    }
+  });
+
+  it('shows that the browser collects the files of a folder', async () => {
+    const element = await createElement({ directory: true });
+    const input = one<HTMLInputElement>(element, '#folder');
+    input.addEventListener('click', (event) => event.preventDefault());
+    await element.browse('folder');
+    globalThis.dispatchEvent(new Event('focus'));
+    await element.updateComplete;
+    expect(textOf(element)).to.contain('Reading folders… 0 files found');
+    input.dispatchEvent(new Event('cancel'));
+    await element.updateComplete;
+    expect(textOf(element)).not.to.contain('Reading folders');
+    globalThis.dispatchEvent(new Event('focus'));
+    await element.updateComplete;
+    expect(textOf(element)).not.to.contain('Reading folders');
   });
 
   it('adds nothing if the user chose nothing', async () => {
@@ -129,20 +170,45 @@ describe('picking with handles', () => {
     return pickHandles(options);
   };
 
-  it('returns each file with its name and its handle', async () => {
-    const handle = handleOf('a.pdf');
-    const [first] = (await picked(async () => [handle])) as PickedFile[];
-    expect([first?.file.name, first?.relativePath, first?.handle]).to.deep.equal(['a.pdf', 'a.pdf', handle]);
+  it('returns the handles, and nothing if the browser has no such picker', async () => {
+    const handles = [handleOf('a.pdf')];
+    expect(await picked(async () => handles)).to.equal(handles);
+    expect(await picked(undefined)).to.equal(undefined);
   });
 
-  it('returns nothing if the browser has no such picker, or a file can no longer be read', async () => {
-    const broken = {
-      name: 'a',
-      getFile: async () => Promise.reject(new DOMException('gone', 'NotFoundError')),
+  for (const [name, message, isAvailable] of [
+    ['AbortError', 'The user aborted a request.', true],
+    ['NotAllowedError', 'File picker already active.', true],
+    ['NotReadableError', 'The file could not be read.', true],
+    ['NotAllowedError', 'The request is not allowed by the user agent or the platform.', false],
+    ['SecurityError', 'Cross origin sub frames cannot show a file picker.', false],
+  ] as const)
+    it(`${isAvailable ? 'picks nothing' : 'has no picker'} after ${name}: ${message}`, async () => {
+      const failing = async (): Promise<never> => Promise.reject(new DOMException(message, name));
+      expect(await picked(failing)).to.deep.equal(isAvailable ? [] : undefined);
+    });
+
+  it('has no picker if the browser does not take the types', async () => {
+    expect(await picked(async () => Promise.reject(new TypeError('Invalid type')))).to.equal(undefined);
+  });
+
+  it('opens one picker at a time, and the next one after it has closed', async () => {
+    let close = (_handles: readonly object[]): void => undefined;
+    let openedCount = 0;
+    const picker: Picker = () => {
+      openedCount += 1;
+      return new Promise((resolve) => {
+        close = resolve;
+      });
     };
-    expect(await picked(undefined)).to.equal(undefined);
-    expect(await picked(async () => [broken])).to.equal(undefined);
-    expect(await picked(async () => Promise.reject(new Error('AbortError')))).to.equal(undefined);
+    const first = picked(picker);
+    expect(await picked(picker)).to.deep.equal([]);
+    close([handleOf('a.pdf')]);
+    expect(await first).to.have.length(1);
+    const second = picked(picker);
+    close([]);
+    await second;
+    expect(openedCount).to.equal(2);
   });
 
   for (const [accept, types] of [
@@ -174,9 +240,9 @@ describe('picking one file', () => {
 
   it('returns the first of those with handles, or none', async () => {
     globals.showOpenFilePicker = async () => [handleOf('a.pdf')];
-    expect(((await pickFile()) as PickedFile).relativePath).to.equal('a.pdf');
+    expect(((await pickFile(document.body)) as PickedFile).relativePath).to.equal('a.pdf');
     globals.showOpenFilePicker = async () => [];
-    expect(await pickFile()).to.equal(undefined);
+    expect(await pickFile(document.body)).to.equal(undefined);
   });
 
   for (const [title, files, event, name] of [
@@ -186,11 +252,12 @@ describe('picking one file', () => {
     it(title, async () => {
       globals.showOpenFilePicker = undefined;
       HTMLInputElement.prototype.click = function answer(this: HTMLInputElement) {
-        expect(this.type).to.equal('file');
+        expect([this.type, this.isConnected]).to.deep.equal(['file', true]);
         this.files = transferOf(...files).files;
         this.dispatchEvent(new Event(event));
       };
-      expect(((await pickFile()) as File | undefined)?.name).to.equal(name);
+      expect(((await pickFile(document.body)) as File | undefined)?.name).to.equal(name);
+      expect(document.querySelector('body > input')).to.equal(null);
     });
 });
 
@@ -231,7 +298,7 @@ describe('resuming a file of an earlier visit', () => {
     it(title, async () => {
       globals.showOpenFilePicker = async () => handles.map(handleOf);
       const { given, uploader } = uploaderThat(isKnown);
-      await resume(uploader, id);
+      await resume(uploader, document.body, id);
       expect(given).to.deep.equal(expected);
     });
 });

@@ -1,6 +1,6 @@
 // `density="compact"`: rows of 40 px with one line. Rows with an error or a button, and large text, take the space that they need.
 
-import { css } from 'lit';
+import { css } from './css.ts';
 
 export const density = css`
   :host([density='compact']) .row {

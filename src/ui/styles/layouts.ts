@@ -1,6 +1,6 @@
 // `layout="button"` and `layout="overlay"`. The other layouts need no styles.
 
-import { css } from 'lit';
+import { css } from './css.ts';
 
 export const layouts = css`
   :host([layout='button']) .zone :is(.badge, .title) {

@@ -1,6 +1,6 @@
 // Layout of rows and footer, also in narrow containers.
 
-import { css } from 'lit';
+import { css } from './css.ts';
 
 export const list = css`
   .scroller {
@@ -8,6 +8,11 @@ export const list = css`
     overflow: auto;
     overscroll-behavior: auto;
     scrollbar-width: thin;
+  }
+
+  /* Otherwise, the browser scrolls along while the spacer changes its height. */
+  .spacer {
+    overflow-anchor: none;
   }
 
   .row {

@@ -1,6 +1,6 @@
 // The drop zone and the panels.
 
-import { css } from 'lit';
+import { css } from './css.ts';
 
 export const panels = css`
   .zone {

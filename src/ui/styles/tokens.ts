@@ -1,6 +1,6 @@
 // Colors, dimensions and fonts for all other styles. Light or dark mode follows the page's `color-scheme`.
 
-import { css } from 'lit';
+import { css } from './css.ts';
 
 /** Maps the public custom properties, with their defaults, to short internal names. */
 export const palette = css`
@@ -28,6 +28,7 @@ export const tokens = css`
   ${palette}
 
   :host {
+    position: relative;
     display: block;
     container-type: inline-size;
     contain-intrinsic-inline-size: 24rem;

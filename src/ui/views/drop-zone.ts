@@ -10,15 +10,17 @@ import type { Commands, Rules, WidgetState } from './state.ts';
 /** The drop zone with its buttons, and a note about what was skipped in the last drop. */
 export function dropZone(state: WidgetState, commands: Commands): TemplateResult {
   const { messages, rules, snapshot, intake, format } = state;
-  const { dragging, readingCount, emptyFolderCount, unreadableCount } = intake;
+  const { dragging, readingCount, emptyFolderCount } = intake;
   const isClosed = rules.disabled || state.isMisconfigured;
   const isEmpty = snapshot.files.length === 0;
   const isCompact = !isEmpty || /^(bar|button|overlay)$/.test(rules.layout ?? '');
   const hint = isEmpty ? hintOf(rules, messages, format) : '';
   const title = dragging ? messages.dropNow : rules.multiple ? messages.dropFiles : messages.dropFile;
   const onClick = (event: MouseEvent): void => {
-    const isOnButton = (event.target as Element).closest('button, [slot=buttons]') !== null;
-    if (!isOnButton && !isClosed) commands.browse('files');
+    const path = event.composedPath() as HTMLElement[];
+    const isOnSurface = path.slice(0, path.indexOf(event.currentTarget as HTMLElement)).every(isSurface);
+    if (isOnSurface && !isClosed && !event.defaultPrevented && !isTextSelected(path))
+      commands.browse('files');
   };
   const content = html`<span class="badge"><slot name="icon">${uploadIcon}</slot></span>
       <p class="invitation">
@@ -36,12 +38,22 @@ export function dropZone(state: WidgetState, commands: Commands): TemplateResult
 >${isEmpty ? html`<slot name="empty">${content}</slot>` : content}</div>
     ${dragging && rules.layout === 'overlay' ? html`<div class="overlay" part="overlay" popover="manual"><span class="badge">${uploadIcon}</span>${messages.dropNow}</div>` : nothing}
     ${readingCount === undefined ? nothing : html`<p class="notice" part="notice">${messages.reading(readingCount)}</p>`}
-    ${notice(emptyFolderCount > 0 && messages.emptyFolders(emptyFolderCount))}
-    ${notice(unreadableCount > 0 && messages.unreadable(unreadableCount))}`;
+    ${emptyFolderCount > 0 ? html`<p class="notice" part="notice" role="status">${messages.emptyFolders(emptyFolderCount)}</p>` : nothing}`;
 }
 
-const notice = (text: string | false): TemplateResult | typeof nothing =>
-  text === false ? nothing : html`<p class="notice" part="notice" role="status">${text}</p>`;
+/** Elements in slots that do something themselves when they are clicked. */
+const ACTIVE =
+  'a,button,input,select,textarea,label,summary,audio,video,[slot=buttons],[contenteditable],[tabindex],[role]';
+
+/** True for elements that do nothing themselves when they are clicked. A custom element may do anything. */
+const isSurface = (element: HTMLElement): boolean =>
+  !(element.localName?.includes('-') || element.matches?.(ACTIVE));
+
+/** True if the click ended a selection of text. */
+function isTextSelected([target]: readonly HTMLElement[]): boolean {
+  const selection = getSelection();
+  return Boolean(target && selection?.type === 'Range' && selection.containsNode(target, true));
+}
 
 /** The limits in one line: types, size, number. */
 function hintOf(rules: Rules, messages: Messages, format: Format): string {

@@ -1,7 +1,8 @@
 // The parameters of the views: state and commands. Views are pure functions.
 
 import type { FileRules } from '../../core/config.ts';
-import type { FileId, PickedFile, Snapshot } from '../../core/types.ts';
+import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../../core/types.ts';
+import type { Spoken } from '../announcer.ts';
 import type { Format } from '../format.ts';
 import type { Messages } from '../messages.ts';
 
@@ -26,7 +27,7 @@ export interface WidgetState {
    */
   readonly slots: ReadonlySet<string>;
   /** Texts of the live regions. */
-  readonly spoken: { readonly polite: string; readonly alert: string };
+  readonly spoken: Spoken;
   /** The command that can still be undone. */
   readonly undo?: Undo | undefined;
   /** The row that was focused last. */
@@ -50,7 +51,6 @@ export interface Intake {
   /** Number of dropped files found so far; `undefined` when reading is complete. */
   readonly readingCount: number | undefined;
   readonly emptyFolderCount: number;
-  readonly unreadableCount: number;
 }
 
 /** The limits that the drop zone shows: parsed settings, and properties of the element. */
@@ -70,7 +70,9 @@ export interface RowRange {
 
 /** What users can do. Without an id, a command applies to all files. */
 export interface Commands {
-  addFiles(files: Iterable<PickedFile | File>): void;
+  addFiles(files: Iterable<PickedFile | UnreadableFile | File>): void;
+  /** Adds the files of an `<input>`. */
+  addInput(files: readonly File[]): void;
   browse(kind?: 'files' | 'folder'): void;
   start(): void;
   pause(id?: FileId): void;

@@ -24,7 +24,7 @@ export function widget(state: WidgetState, commands: Commands): TemplateResult {
     rules.layout === 'button' && [rejections, signIn, list, undo].every((part) => part === nothing);
   const onChange = (event: Event): void => {
     const input = event.target as HTMLInputElement;
-    commands.addFiles([...(input.files ?? [])]);
+    commands.addInput([...(input.files ?? [])]);
     // Otherwise, choosing the same file again would fire no event.
     input.value = '';
   };

@@ -1,6 +1,7 @@
 // Shows any step of the sign-in form without a service, for screenshots and tests: `?state=totp&dir=rtl&zoom=2`.
 import { render } from 'lit';
 import { ENGLISH_LOGIN } from '../../../src/ui/login-messages.ts';
+import { adopt } from '../../../src/ui/styles/css.ts';
 import { login } from '../../../src/ui/styles/login.ts';
 import { type LoginView, loginStep } from '../../../src/ui/views/login.ts';
 
@@ -104,6 +105,6 @@ Object.assign(globalThis, { gallery });
 const query = new URLSearchParams(location.search);
 document.documentElement.dir = query.get('dir') ?? 'ltr';
 document.documentElement.style.cssText = `font: ${Number(query.get('zoom') ?? 1) * 100}%/1.45 system-ui, sans-serif; color-scheme: light dark`;
-if (login.styleSheet) document.adoptedStyleSheets.push(login.styleSheet);
+adopt(document, login);
 document.body.append(form);
 show(query.get('state') ?? 'password');

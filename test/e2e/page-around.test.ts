@@ -1,0 +1,202 @@
+// The widget beside other things on a page, with real drags, pastes, clicks and keys: it takes only what is meant for it.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright';
+import { drop } from './support/browser.ts';
+import { writeRandom } from './support/files.ts';
+import { filesOf } from './support/transfer.ts';
+import { createWorld, type World } from './support/world.ts';
+
+let world: World;
+before(async () => {
+  world = await createWorld({ fsync: false });
+  await world.browser.grantPermissions(['clipboard-read', 'clipboard-write']);
+});
+after(() => world.close());
+
+/** Opens a page with the widget after the HTML `beside`, and with the HTML `inside` in the widget. */
+async function openWith(beside: string, inside = ''): Promise<Page> {
+  const page = await world.browser.newPage();
+  await page.addInitScript('globalThis.__name = (fn) => fn;');
+  const widget = world.elementWith('manual').replace('</', `${inside}</`);
+  await page.goto(world.pages.add('/beside.html', beside + widget));
+  await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
+  return page;
+}
+
+const namesOf = async (page: Page): Promise<string[]> => (await filesOf(page)).map(({ name }) => name);
+
+/** Puts a picture on the clipboard, and `text` if there is one. */
+const copy = (page: Page, text = ''): Promise<void> =>
+  page.evaluate(async (text) => {
+    const canvas = new OffscreenCanvas(2, 2);
+    canvas.getContext('2d')?.fillRect(0, 0, 2, 2);
+    const png = await canvas.convertToBlob({ type: 'image/png' });
+    const words = { 'text/plain': new Blob([text], { type: 'text/plain' }) };
+    await navigator.clipboard.write([new ClipboardItem({ 'image/png': png, ...(text && words) })]);
+  }, text);
+
+/** Presses Ctrl+V. Resolves with the number of files that this added. */
+async function paste(page: Page): Promise<number> {
+  const { length } = await filesOf(page);
+  await page.evaluate(() => {
+    const pasted = new Promise((resolve) => {
+      // After the listeners of the widget.
+      const onPaste = (event: Event): unknown => setTimeout(() => resolve(event.defaultPrevented));
+      addEventListener('paste', onPaste, { capture: true, once: true });
+    });
+    Object.assign(globalThis, { pasted });
+  });
+  await page.keyboard.press('Control+V');
+  const isPrevented = await page.evaluate(
+    () => (globalThis as unknown as { pasted: Promise<boolean> }).pasted,
+  );
+  if (isPrevented)
+    await page.waitForFunction(
+      (length) => (document.querySelector('secure-uploader')?.snapshot.files.length ?? 0) > length,
+      length,
+    );
+  return (await filesOf(page)).length - length;
+}
+
+test('a drop on an editor or another zone reaches it, and a stray drop opens nothing', async () => {
+  const path = join(world.folder, 'dropped.bin');
+  writeRandom(path, 1000);
+  const page = await openWith(`<textarea id="area"></textarea><p id="editor" contenteditable>editor</p>
+    <input id="input" type="file"><p id="zone">a zone</p><p id="nothing">nothing</p>`);
+  await page.evaluate(() => {
+    const seen: string[] = [];
+    Object.assign(globalThis, { seen });
+    for (const id of ['area', 'editor'])
+      document.getElementById(id)?.addEventListener('drop', (event) => {
+        event.preventDefault();
+        seen.push(id);
+      });
+    for (const type of ['dragover', 'drop'])
+      addEventListener(type, (event) => {
+        if ((event.target as Element).id !== 'zone') return;
+        event.preventDefault();
+        if (type === 'drop') seen.push('zone');
+      });
+  });
+  for (const id of ['area', 'editor', 'zone', 'input', 'nothing'])
+    await drop(page, [path], page.locator(`#${id}`));
+  assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen), [
+    'area',
+    'editor',
+    'zone',
+  ]);
+  assert.match(await page.locator('#input').inputValue(), /dropped\.bin$/);
+  assert.deepEqual(await namesOf(page), []);
+  await drop(page, [path]);
+  await page.waitForFunction(() => document.querySelector('secure-uploader')?.snapshot.files.length === 1);
+  const opened = world.browser.pages().map((each) => each.url());
+  assert.deepEqual(
+    opened.filter((url) => url.startsWith('file:')),
+    [],
+  );
+  await page.close();
+});
+
+test('a picture is pasted if nothing else could want it', async () => {
+  const page = await openWith(`<button id="button">A button</button><textarea id="area"></textarea>
+    <div id="cell" role="gridcell" tabindex="0">cell</div><dialog>A dialog</dialog><details open><summary>Files</summary>`);
+  await copy(page);
+  assert.equal(await paste(page), 1, 'nothing has the focus');
+  await page.focus('#button');
+  assert.equal(await paste(page), 1, 'a button has the focus');
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'button', 'it keeps the focus');
+  for (const id of ['area', 'cell']) {
+    await page.focus(`#${id}`);
+    assert.equal(await paste(page), 0, id);
+  }
+  await page.focus('secure-uploader >> button');
+  assert.equal(await paste(page), 1, 'the widget has the focus');
+  const states = ['modal', 'inert', 'hidden', 'invisible', 'details'] as const;
+  const change = (state: (typeof states)[number], isOn: boolean): Promise<void> =>
+    page.evaluate(
+      ([state, isOn]) => {
+        const widget = document.querySelector('secure-uploader') as HTMLElement;
+        const dialog = document.querySelector('dialog');
+        (document.activeElement as HTMLElement | null)?.blur();
+        if (state === 'modal' && isOn) dialog?.showModal();
+        else if (state === 'modal') dialog?.close();
+        else if (state === 'invisible') widget.style.visibility = isOn ? 'hidden' : '';
+        else if (state === 'details') (widget.parentElement as HTMLDetailsElement).open = !isOn;
+        else widget.toggleAttribute(state, isOn);
+      },
+      [state, isOn] as const,
+    );
+  for (const state of states) {
+    await change(state, true);
+    assert.equal(await paste(page), 0, state);
+    await change(state, false);
+    assert.equal(await paste(page), 1, `no longer ${state}`);
+  }
+  await copy(page, 'A1\tB1');
+  assert.equal(await paste(page), 0, 'a picture of cells');
+  await copy(page, 'image.png');
+  assert.equal(await paste(page), 1, 'a file with its name');
+  await page.close();
+});
+
+test('things in slots act themselves, and the surface around them opens the picker', async () => {
+  const page = await openWith(
+    '',
+    `<span slot="hint"><a href="#terms" id="link">Terms</a> <label id="label">Label</label> <input type="checkbox" id="check">
+      <select id="select"></select> <textarea id="area"></textarea> <my-button id="custom">Custom</my-button>
+      <span role="button" id="role">Role</span></span><span slot="hint" id="plain">Plain words to select</span>`,
+  );
+  await page.evaluate(() => {
+    let count = 0;
+    Object.assign(globalThis, {
+      showOpenFilePicker: async () => {
+        count += 1;
+        return [];
+      },
+      countOf: () => count,
+    });
+  });
+  const opened = (): Promise<number> =>
+    page.evaluate(() => (globalThis as unknown as { countOf(): number }).countOf());
+  for (const id of ['link', 'label', 'check', 'select', 'area', 'custom', 'role']) await page.click(`#${id}`);
+  await page.keyboard.press('Escape');
+  await page.focus('#link');
+  await page.keyboard.press('Enter');
+  await page.focus('#check');
+  await page.keyboard.press('Space');
+  assert.equal(await opened(), 0);
+  const box = await page.locator('#plain').boundingBox();
+  assert.ok(box);
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + 2, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 60, y, { steps: 4 });
+  await page.mouse.up();
+  assert.notEqual(await page.evaluate(() => String(getSelection())), '');
+  assert.equal(await opened(), 0, 'after text was selected');
+  await page.mouse.click(box.x + box.width - 3, y);
+  assert.equal(await opened(), 1, 'on plain text');
+  await page.click('secure-uploader >> [part~=drop-zone]', { position: { x: 8, y: 8 } });
+  assert.equal(await opened(), 2, 'on the surface');
+  await page.close();
+});
+
+test('keys that the list handles do not reach the page', async () => {
+  const page = await world.openWithToken('manual');
+  const paths = ['a.txt', 'b.txt'].map((name) => join(world.folder, name));
+  for (const path of paths) writeFileSync(path, path);
+  await page.setInputFiles('secure-uploader >> input[type=file]', paths);
+  await page.evaluate(() => {
+    const seen: string[] = [];
+    Object.assign(globalThis, { seen });
+    document.addEventListener('keydown', ({ key }) => seen.push(key));
+  });
+  await page.focus('secure-uploader >> .row');
+  for (const key of ['ArrowDown', 'ArrowUp', 'ArrowRight', 'Home', 'End', 'x', 'Delete', 'Escape'])
+    await page.keyboard.press(key);
+  assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen), ['x']);
+  await page.close();
+});

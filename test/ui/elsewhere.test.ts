@@ -1,0 +1,178 @@
+// The element in places that are not made for it: translated pages, other documents, containers that scroll.
+
+import { expect } from '@open-wc/testing';
+import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
+import { captureWarnings } from '../support/console.ts';
+import { removeStages, stage, title } from './login-stage.ts';
+import {
+  all,
+  createElement,
+  dragEvent,
+  nextEvent,
+  one,
+  shown,
+  textFile,
+  textOf,
+  transferOf,
+} from './support.ts';
+
+/** Replaces each text as translators do. */
+function translate(root: Node): void {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const texts: Text[] = [];
+  while (walker.nextNode()) texts.push(walker.currentNode as Text);
+  for (const text of texts.filter(({ data }) => data.trim())) {
+    const [outer, inner] = [document.createElement('font'), document.createElement('font')];
+    inner.textContent = `„${text.data}“`;
+    outer.append(inner);
+    text.replaceWith(outer);
+  }
+}
+
+describe('a translated page', () => {
+  it('shows and announces new texts', async () => {
+    const element = await createElement({ manual: true, accept: '.txt' });
+    await element.addFiles(textFile('a.txt'));
+    await shown(() => textOf(element).includes('1 file ready'));
+    translate(element.renderRoot);
+    expect(textOf(element)).to.contain('„1 file ready');
+    await element.addFiles(textFile('b.txt'));
+    await shown(() => textOf(element).includes('2 files ready'));
+    const alert = (): string => one(element, '[role=alert].silent').textContent ?? '';
+    await element.addFiles(textFile('a.exe'));
+    await shown(() => alert().includes('a.exe'));
+    translate(element.renderRoot);
+    await element.addFiles(textFile('b.exe'));
+    await shown(() => alert().includes('b.exe'));
+    expect(alert()).not.to.contain('a.exe');
+  });
+
+  it('shows the next step of the sign-in form', async () => {
+    const made = await stage();
+    const before = title(made);
+    translate(made.element);
+    made.element.messages = { logIn: 'Another title' };
+    await made.element.updateComplete;
+    expect(title(made)).to.equal('Another title');
+    expect(before).not.to.equal('Another title');
+    removeStages();
+  });
+});
+
+describe('an announcement', () => {
+  it('changes the live region each time, also if the text is the same', async () => {
+    const element = await createElement({ accept: '.pdf' });
+    const region = one(element, '[role=alert].silent');
+    let changeCount = 0;
+    const observer = new MutationObserver((records) => {
+      changeCount += records.filter(({ addedNodes }) => addedNodes.length > 0).length;
+    });
+    observer.observe(region, { childList: true, subtree: true, characterData: true });
+    for (let count = 1; count <= 3; count++) {
+      await element.addFiles(textFile('a.exe'));
+      await shown(() => changeCount === count);
+    }
+    observer.disconnect();
+  });
+});
+
+describe('the element in another document', () => {
+  const frameFor = async (): Promise<HTMLIFrameElement> => {
+    const frame = document.createElement('iframe');
+    frame.srcdoc = '<!doctype html><title>Another document</title><p>Text</p>';
+    const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
+    document.body.append(frame);
+    await loaded;
+    return frame;
+  };
+
+  it('keeps its styles, and takes drops and pastes of that document', async () => {
+    const element = await createElement({ manual: true });
+    const width = getComputedStyle(one(element, '.base')).borderTopWidth;
+    const frame = await frameFor();
+    const inner = frame.contentDocument as Document;
+    inner.body.append(element);
+    await element.updateComplete;
+    const view = frame.contentWindow as Window & typeof globalThis;
+    expect(view.getComputedStyle(one(element, '.base')).borderTopWidth).to.equal(width);
+    expect(view.getComputedStyle(one(element, '.silent')).position).to.equal('absolute');
+    const stray = dragEvent('drop', transferOf(textFile('stray.txt')));
+    inner.body.dispatchEvent(stray);
+    expect(stray.defaultPrevented).to.equal(true);
+    const added = nextEvent(element, 'file-added');
+    const event = new ClipboardEvent('paste', { bubbles: true, cancelable: true });
+    Object.defineProperty(event, 'clipboardData', { value: transferOf(textFile('pasted.png')) });
+    inner.body.dispatchEvent(event);
+    expect((await added).detail.name).to.equal('pasted.png');
+    document.body.append(element);
+    await element.updateComplete;
+    expect(getComputedStyle(one(element, '.base')).borderTopWidth).to.equal(width);
+    element.remove();
+    frame.remove();
+  });
+
+  it('takes the sign-in form along', async () => {
+    const made = await stage();
+    const frame = await frameFor();
+    (frame.contentDocument as Document).body.append(made.element);
+    await made.element.updateComplete;
+    const { adoptedStyleSheets } = frame.contentDocument as Document;
+    expect(adoptedStyleSheets).to.have.length(1);
+    removeStages();
+    frame.remove();
+  });
+});
+
+describe('the list in a container that scrolls', () => {
+  const addMany = async (element: SecureUploader, count: number): Promise<void> => {
+    await element.addFiles(Array.from({ length: count }, (_, index) => textFile(`${index}.txt`)));
+    await shown(() => element.snapshot.files.length === count);
+    await element.updateComplete;
+  };
+
+  it('makes neither the container nor the document taller', async () => {
+    const element = await createElement({ manual: true });
+    const box = document.createElement('div');
+    box.style.cssText = 'block-size: 200px; overflow: auto';
+    element.replaceWith(box);
+    box.append(element);
+    const heightBefore = document.documentElement.scrollHeight;
+    await addMany(element, 200);
+    expect(document.documentElement.scrollHeight).to.equal(heightBefore);
+    box.remove();
+  });
+
+  it('stays where the page jumps to', async () => {
+    const element = await createElement({ manual: true });
+    element.style.setProperty('--secure-uploader-list-height', 'none');
+    await addMany(element, 1000);
+    scrollTo(0, 5000);
+    for (let count = 0; count < 30; count++) await new Promise(requestAnimationFrame);
+    expect(scrollY).to.be.within(4500, 5500);
+    const rows = all(element, '.row').map((row) => row.getBoundingClientRect());
+    expect(rows.some(({ top }) => top <= 0) && rows.some(({ bottom }) => bottom >= innerHeight)).to.equal(
+      true,
+    );
+    scrollTo(0, 0);
+    element.remove();
+  });
+});
+
+describe('attributes with the value "false"', () => {
+  it('are on, as in HTML, with a warning, except for those that weaken security', async () => {
+    const names = ['multiple', 'manual', 'no-resume', 'keep-files', 'directory', 'allow-framed-login'];
+    const element = document.createElement('secure-uploader');
+    for (const name of names) element.setAttribute(name, 'false');
+    await captureWarnings(async (warnings) => {
+      document.body.append(element);
+      await element.updateComplete;
+      const named = (name: string): number =>
+        warnings.filter((text) => text.includes(`${name}="false"`)).length;
+      expect(names.map(named)).to.deep.equal([1, 1, 1, 1, 1, 0]);
+    });
+    const { multiple, manual, noResume, keepFiles, directory, allowFramedLogin } = element;
+    expect([multiple, manual, noResume, keepFiles, directory]).to.deep.equal([true, true, true, true, true]);
+    expect(allowFramedLogin).to.equal(false);
+    element.remove();
+  });
+});
