@@ -93,9 +93,18 @@ const smallTemplates: Plugin = {
     const style = lines
       .replace(/\/\*.*?\*\//gs, '')
       .replace(/([;{}])\n+/g, '$1')
-      .replace(/([:,>])\s+| +(?=[{>])|;(?=\})|\b0(?=\.\d)/g, '$1');
+      .replace(/([:,>])\s+| +(?=[{>])|;(?=\})|\b0(?=\.\d)|(?<==)'(?=\w)|(?<=\w)'(?=\])/g, '$1');
     return { code: style, map: null };
   },
+};
+
+/** Replaces the helper for decorators, since `property` needs only its call (0.2 kB less). */
+const smallDecorators: Plugin = {
+  name: 'small-decorators',
+  transform: (_code, id) =>
+    id.endsWith('/helpers/esm/decorate.js')
+      ? { code: 'export default ([property], prototype, name) => property(prototype, name);', map: null }
+      : undefined,
 };
 
 /** Makes dynamic imports static, since all code is in one file. Otherwise, the bundler would wrap each module in a function. */
@@ -122,7 +131,12 @@ const inlined: Plugin = {
   name: 'inlined',
   async renderChunk(code) {
     const { code: small = '', map } = await minify(code, {
-      ...{ module: true, compress: { passes: 3, inline: 1 }, mangle: false, sourceMap: true },
+      ...{
+        module: true,
+        compress: { passes: 3, inline: 1, sequences: false, join_vars: false, keep_fargs: false },
+        mangle: false,
+        sourceMap: true,
+      },
     });
     return { code: small, map: String(map) };
   },
@@ -136,7 +150,7 @@ const cdn: UserConfig = {
   root: path('.'),
   base: './', // otherwise, the worker would be loaded from the root of the page's origin
   publicDir: false,
-  plugins: [workerIntegrity, inlined, noWasmInPage, nothingLate, smallTemplates],
+  plugins: [workerIntegrity, inlined, noWasmInPage, nothingLate, smallTemplates, smallDecorators],
   define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark) },
   build: {
     outDir: 'dist/cdn',

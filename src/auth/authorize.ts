@@ -2,6 +2,7 @@
 // sends the response by `postMessage` and by `BroadcastChannel`. All other messages are ignored. Loaded late: a page that sets
 // `getToken` does not download this module.
 
+import type { PostAnswer } from '../core/auth-options.ts';
 import type { AuthTimes } from '../core/auth-times.ts';
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
@@ -17,7 +18,6 @@ import type {
   FlowContext,
   FlowEvent,
   Grant,
-  PostAnswer,
   Send,
   Transaction,
 } from './types.ts';

@@ -1,12 +1,13 @@
 // Calls to the sign-in operations of the service, or to the functions of the page's adapter instead, and the last calls after a
 // sign-out. Does not interpret the responses.
 
+import type { Post, PostAnswer } from '../core/auth-options.ts';
 import type { Settings } from '../core/config.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import type { WithToken } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
-import type { AuthDeps, CallContext, Failure, Post, PostAnswer } from './types.ts';
+import type { AuthDeps, CallContext, Failure } from './types.ts';
 
 /** Calls one operation. By default, all operations except `token` send cookies even to a service with another origin. */
 export async function callService(

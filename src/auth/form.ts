@@ -1,13 +1,14 @@
 // Sends credentials, challenge answers and passkeys from the form, and turns the service's responses into events. Drops secrets as
 // soon as they are sent. Loaded only with the form.
 
+import type { PostAnswer } from '../core/auth-options.ts';
 import { toBase64Url } from '../core/base64-url.ts';
 import type { Settings } from '../core/config.ts';
 import { shownText } from '../core/names.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { callService, failed, isPause, record, toFailure } from './calls.ts';
 import { challengeRows, readResponse, type Step } from './challenge.ts';
-import type { Challenge, Effect, FlowEvent, FormHost, LoginForm, PostAnswer } from './types.ts';
+import type { Challenge, Effect, FlowEvent, FormHost, LoginForm } from './types.ts';
 
 const STEPS: readonly string[] = ['login', 'start', 'answer', 'poll'];
 

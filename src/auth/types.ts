@@ -1,6 +1,7 @@
 // Types of sign-in: the table (model, events and effects), tokens, requests, the session and its form. Imports no other file of
 // this folder. Events and effects may carry secrets; the model never does.
 
+import type { Post } from '../core/auth-options.ts';
 import type { AuthTimes } from '../core/auth-times.ts';
 import type { Report, TokenInput } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
@@ -43,24 +44,6 @@ export interface Transaction {
   readonly challenge: string;
   readonly url: string;
   readonly origin: string;
-}
-
-/** Sends a POST request. Rejects with `UploaderError` (`network`, `timeout`, `bad-response`) if no response could be read. */
-export type Post = (
-  path: string,
-  body: unknown,
-  options: {
-    readonly credentials: RequestCredentials;
-    readonly signal: AbortSignal;
-    readonly headers?: Record<string, string>;
-  },
-) => Promise<PostAnswer>;
-
-export interface PostAnswer {
-  readonly status: number;
-  readonly body?: unknown;
-  readonly retryAfterMs?: number;
-  readonly wwwAuthenticate?: string;
 }
 
 export interface CallContext {

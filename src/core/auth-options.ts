@@ -5,9 +5,31 @@ import type { AuthTimes } from './auth-times.ts';
 /** The response that an adapter function returns; see docs/authentication.md. */
 export interface AdapterAnswer {
   readonly status: number;
+  /** Parsed JSON; `undefined` if the response is not JSON. */
   readonly body?: unknown;
+  /** Delay from `Retry-After` or the body, in milliseconds, without an upper limit. */
   readonly retryAfterMs?: number;
 }
+
+/** The response to a request of sign-in. */
+export interface PostAnswer extends AdapterAnswer {
+  /** The header `WWW-Authenticate`, if pages may read it. */
+  readonly wwwAuthenticate?: string;
+}
+
+/**
+ * Posts JSON to a sign-in operation. Resolves for every status. Rejects with the signal's reason, or with `network`, `offline`,
+ * `timeout`, `bad-response` (too large, or a redirect) or `bad-config` (the URL is not allowed).
+ */
+export type Post = (
+  path: string,
+  body: unknown,
+  options: {
+    readonly credentials: RequestCredentials;
+    readonly signal: AbortSignal;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
+) => Promise<PostAnswer>;
 
 /** Function that replaces one request. `body` is the body of the default request. */
 export type AdapterCall<Body> = (body: Readonly<Body>, signal: AbortSignal) => Promise<AdapterAnswer>;

@@ -234,7 +234,8 @@ const limitsOf = ({ settings }: Connection) => ({
 });
 
 function readPicked<T extends PickedFile | UnreadableFile>(item: T | File): T | PickedFile {
-  if (item instanceof File) return { file: item, relativePath: item.webkitRelativePath || item.name };
+  // A `File` of another document is no instance of this `File`.
+  if (!('relativePath' in item)) return { file: item, relativePath: item.webkitRelativePath || item.name };
   if (!item.file || item.metadata === undefined) return item;
   const metadata = copyOfMetadata(item.metadata);
   if (metadata) return { ...item, metadata };

@@ -42,7 +42,9 @@ function extensionsOf(type: string): string[] {
   const [top = '', subtype] = type.split('/');
   return (EXTENSIONS.get(top) ?? '').split(' ').flatMap((entry) => {
     const [name, extensions = name] = entry.split('=');
-    return subtype === '*' || subtype === name ? (extensions?.split(',') ?? []) : [];
+    const known = extensions?.split(',') ?? [];
+    // Pages also write `image/jpg`.
+    return subtype === '*' || subtype === name || known.includes(`${subtype}`) ? known : [];
   });
 }
 

@@ -1,6 +1,7 @@
 // The calls to the service. Each call sends one request with a token and validates the response. Calls are not retried here.
 
 import { resolveUrl } from '../core/addresses.ts';
+import type { Post } from '../core/auth-options.ts';
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Calls, Session, WithToken } from '../core/types.ts';
@@ -128,29 +129,6 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       }, signal);
   }
 }
-
-export interface PostAnswer {
-  readonly status: number;
-  /** Parsed JSON; `undefined` if the response is not JSON. */
-  readonly body: unknown;
-  /** Delay from `Retry-After` or the body, in milliseconds, without an upper limit. */
-  readonly retryAfterMs?: number;
-  readonly wwwAuthenticate?: string;
-}
-
-/**
- * Posts JSON to a sign-in operation. Resolves for every status. Rejects with the signal's reason, or with `network`, `offline`,
- * `timeout`, `bad-response` (too large, or a redirect) or `bad-config` (the URL is not allowed).
- */
-export type Post = (
-  path: string,
-  body: unknown,
-  options: {
-    readonly credentials: RequestCredentials;
-    readonly signal: AbortSignal;
-    readonly headers?: Readonly<Record<string, string>>;
-  },
-) => Promise<PostAnswer>;
 
 /** Creates a `Post` that adds no token. If `headers` contains the token, only URLs below the base URL are allowed. */
 export function createPost(

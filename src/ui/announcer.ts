@@ -73,10 +73,12 @@ export class Announcer {
           this.say(texts.announceFinished(doneCount, failedCount, canceledCount));
         break;
       }
-      case 'auth-changed':
-        if (change.detail.state === 'prompt' && this.#host.snapshot.auth.required)
-          this.say(texts.signInTitle);
+      case 'auth-changed': {
+        const { required, error } = this.#host.snapshot.auth;
+        // An error is announced instead.
+        if (change.detail.state === 'prompt' && required && !error) this.say(texts.signInTitle);
         break;
+      }
       case 'auth-failed':
         // The sign-in form announces its own errors.
         if (this.#host.snapshot.auth.mode !== 'local') this.#put('alert', texts[change.detail.code]);

@@ -63,7 +63,9 @@ export class DropController implements ReactiveController {
       listenLast(page, type, this.#onDrag as EventListener, signal);
     }
     listenLast(page, 'paste', this.#onPaste as EventListener, signal);
-    page.addEventListener('dragleave', this.#onDragLeave, { signal });
+    // In the capture phase, because drop targets of the page may stop these events.
+    page.addEventListener('dragleave', this.#onDragLeave, { capture: true, signal });
+    page.addEventListener('drop', () => this.#setDragging(false), { capture: true, signal });
     page.addEventListener('dragstart', () => (this.#isOwnDrag = true), { capture: true, signal });
     // There are no pointer events during a drag. `dragend` is missing if the dragged element was removed.
     for (const type of ['dragend', 'pointermove', 'pointerdown'])
@@ -111,6 +113,7 @@ export class DropController implements ReactiveController {
 
   /** Opens the picker of `input`. Shows that the browser collects files after the picker has closed. */
   open(input: HTMLInputElement): void {
+    const page = input.ownerDocument.defaultView;
     const end = new AbortController();
     const { signal } = end;
     const show = (readingCount?: number): void => this.#set({ ...this.intake, readingCount });
@@ -118,8 +121,11 @@ export class DropController implements ReactiveController {
       end.abort();
       show();
     };
-    for (const type of ['change', 'cancel']) input.addEventListener(type, stop, { signal });
-    input.ownerDocument.defaultView?.addEventListener('focus', () => show(0), { signal });
+    // Without a click of the user, no picker opens.
+    if (page?.navigator.userActivation.isActive) {
+      for (const type of ['change', 'cancel']) input.addEventListener(type, stop, { signal });
+      page.addEventListener('focus', () => show(0), { signal });
+    }
     input.click();
   }
 
@@ -136,12 +142,14 @@ export class DropController implements ReactiveController {
     const { currentTarget, type, dataTransfer } = event;
     if (event === this.#accepted) return;
     const isOver = currentTarget === this.#host;
-    const isFree = !event.defaultPrevented || event === stray;
+    const isTaken = (event.defaultPrevented && event !== stray) || this.#takesFiles(event);
+    // Over the shadow root, `target` is the host. Otherwise, the files are over an element in a slot.
+    const isOverMine = isOver && event.target === this.#host;
     const isMine =
       holdsFiles(dataTransfer) &&
       !this.#isOwnDrag &&
       !this.#isClosed() &&
-      (isOver || (this.#host.layout === 'overlay' && isFree && !takesFiles(event)));
+      (isOverMine || (!isTaken && (isOver || this.#host.layout === 'overlay')));
     if (isMine) {
       event.preventDefault();
       dataTransfer.dropEffect = 'copy';
@@ -151,8 +159,8 @@ export class DropController implements ReactiveController {
       if (type === 'drop') void this.read((onFound) => readDrop(dataTransfer, onFound)).then(this.#onFiles);
     } else if (!isOver) {
       this.#setDragging(false);
-      if (!isFree || !holdsFiles(dataTransfer) || this.#isOwnDrag) return;
-      if (takesFiles(event) || (type !== 'drop' && isEditable(event))) return;
+      if (isTaken || !holdsFiles(dataTransfer) || this.#isOwnDrag) return;
+      if (type !== 'drop' && isEditable(event)) return;
       stray = event;
       event.preventDefault();
       dataTransfer.dropEffect = 'none';
@@ -176,25 +184,32 @@ export class DropController implements ReactiveController {
   readonly #onPaste = (event: ClipboardEvent): void => {
     const data = event.clipboardData;
     if (event.defaultPrevented || this.#isClosed() || !holdsFiles(data) || data.files.length === 0) return;
-    if (isEditable(event) || holdsText(data) || !this.#isFor(event)) return;
+    if (isEditable(event) || holdsText(data) || !this.#isWanted()) return;
     event.preventDefault();
     void this.read((onFound) => readDrop(data, onFound)).then((files) => this.#onFiles(files.map(named)));
   };
 
-  /** True if the element has the focus, or if it can get the focus and nothing else could want the files. */
-  #isFor(event: Event): boolean {
-    const { ownerDocument: page, renderRoot } = this.#host;
+  /** True if the element has the focus, or if it can be reached and nothing else could want the files. */
+  #isWanted(): boolean {
     const { activeElement } = this.#host.getRootNode() as ShadowRoot;
-    const focused = (activeElement ?? page.activeElement ?? page.body) as HTMLElement;
-    if (focused === this.#host || event.composedPath().includes(this.#host)) return true;
-    if (!focused.matches('body, a, button, summary, [tabindex="-1"]:not([role])')) return false;
-    // An element that is hidden, inert or behind a modal dialog gets no focus.
-    const base = renderRoot?.querySelector<HTMLElement>('.base') ?? this.#host;
-    base.focus({ preventScroll: true });
-    const isReachable = this.#host.matches(':focus-within');
-    base.blur();
-    focused.focus({ preventScroll: true });
-    return isReachable;
+    const { activeElement: inPage, body } = this.#host.ownerDocument;
+    const focused = activeElement ?? inPage ?? body;
+    return (
+      focused === this.#host ||
+      (focused.matches(':is(body, dialog, a, button, summary, [tabindex="-1"]):not([role])') &&
+        !focused.localName.includes('-') &&
+        this.#host.checkVisibility({ visibilityProperty: true }) &&
+        !isCovered(this.#host))
+    );
+  }
+
+  /** True over a file input, and over an element with a closed shadow root, which may contain one. */
+  #takesFiles(event: Event): boolean {
+    const target = targetOf(event);
+    const { localName, type, shadowRoot, firstElementChild } = target;
+    const isOpen =
+      shadowRoot || firstElementChild || (this.#host.getRootNode() as ShadowRoot).host === target;
+    return type === 'file' || (!isOpen && customElements.get(localName) !== undefined);
   }
 
   #set(intake: Intake): void {
@@ -225,25 +240,28 @@ function listenLast(page: EventTarget, type: string, listener: EventListener, si
   signal.addEventListener('abort', remove);
 }
 
+/** True if the element is inert or behind a modal dialog, also one without the browser's own modality. */
+function isCovered(element: Element | undefined): boolean {
+  if (!element) return false;
+  const root = element.getRootNode() as ShadowRoot;
+  const isBehind = (dialog: Element): boolean => dialog.checkVisibility() && !dialog.contains(element);
+  return (
+    element.closest('[inert], [aria-hidden=true]') !== null ||
+    [...root.querySelectorAll(':modal, [aria-modal=true]')].some(isBehind) ||
+    isCovered(root.host)
+  );
+}
+
 const targetOf = (event: Event): HTMLInputElement => event.composedPath()[0] as HTMLInputElement;
 
-/** True over a file input, and over an element with a closed shadow root, which may contain one. */
-function takesFiles(event: Event): boolean {
-  const { localName, type, shadowRoot } = targetOf(event);
-  return localName === 'input' ? type === 'file' : Boolean(localName?.includes('-') && !shadowRoot);
-}
-
-function isEditable(event: Event): boolean {
-  const { isContentEditable, localName } = targetOf(event);
-  return isContentEditable || /^(input|textarea)$/.test(localName);
-}
+const isEditable = (event: Event): boolean => Boolean(targetOf(event).matches?.(':read-write'));
 
 const holdsFiles = (data: DataTransfer | null): data is DataTransfer =>
   data?.types.includes('Files') ?? false;
 
-/** True if text was copied together with the files, for example cells with a picture of them. Names of files don't count. */
-const holdsText = (data: DataTransfer): boolean =>
-  data
-    .getData('text/plain')
-    .split('\n')
-    .some((line) => line.trim() && ![...data.files].some(({ name }) => line.trim().endsWith(name)));
+/** True if text was copied together with the files, for example cells with a picture of them. Paths of the files don't count. */
+function holdsText(data: DataTransfer): boolean {
+  const names = [...data.files].flatMap(({ name }) => [name, encodeURIComponent(name)]);
+  const lines = data.getData('text/plain').split('\n');
+  return lines.some((line) => line.trim() && !names.includes(line.trim().replace(/^.*[/\\]/, '')));
+}

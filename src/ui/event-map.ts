@@ -37,26 +37,16 @@ declare global {
   }
 }
 
-/** The methods of `HTMLElement` that add and remove listeners, with the events of the element. */
-export interface EventMethods {
-  addEventListener<K extends keyof SecureUploaderEventMap>(
+/** `addEventListener` and `removeEventListener`, with the events of the element. */
+export interface ListenerMethod {
+  <K extends keyof SecureUploaderEventMap>(
     type: K,
     listener: (this: SecureUploader, event: SecureUploaderEventMap[K]) => unknown,
     options?: boolean | AddEventListenerOptions,
   ): void;
-  addEventListener(
+  (
     type: string,
     listener: EventListenerOrEventListenerObject,
     options?: boolean | AddEventListenerOptions,
-  ): void;
-  removeEventListener<K extends keyof SecureUploaderEventMap>(
-    type: K,
-    listener: (this: SecureUploader, event: SecureUploaderEventMap[K]) => unknown,
-    options?: boolean | EventListenerOptions,
-  ): void;
-  removeEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject,
-    options?: boolean | EventListenerOptions,
   ): void;
 }

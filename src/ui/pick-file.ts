@@ -13,9 +13,6 @@ interface PickerGlobal {
   readonly showOpenFilePicker?: (options: object) => Promise<readonly FileSystemFileHandle[]>;
 }
 
-/** True while the picker is open. Browsers reject the request for a second one. */
-let isOpen = false;
-
 /**
  * Lets the user choose files. Resolves with their handles, which can be saved to read the files again after a reload. Resolves with
  * an empty list if the user cancels, or if the picker is already open. Resolves with `undefined` if the picker is not available:
@@ -27,17 +24,13 @@ export async function pickHandles(
 ): Promise<readonly FileSystemFileHandle[] | undefined> {
   const picker = page as PickerGlobal | null;
   if (!picker?.showOpenFilePicker) return undefined;
-  if (isOpen) return [];
-  isOpen = true;
   try {
     return await picker.showOpenFilePicker({ multiple, types: typesOf(accept) });
   } catch (error) {
     const { name, message } = error as Error;
-    // `NotAllowedError` has two causes: a policy forbids the picker, or the page has opened it.
+    // `NotAllowedError` has two causes: a policy forbids the picker, or it is already open ("already active").
     const isForbidden = /^(Security|NotAllowed|Type)Error$/.test(name) && !/active/.test(message);
     return isForbidden ? undefined : [];
-  } finally {
-    isOpen = false;
   }
 }
 
@@ -56,6 +49,8 @@ export async function pickFile(root: Node): Promise<FoundFile | File | undefined
     };
     input.addEventListener('change', end);
     input.addEventListener('cancel', end);
+    // Not a click of the user.
+    input.addEventListener('click', (event) => event.stopPropagation());
     root.appendChild(input);
     input.click();
   });

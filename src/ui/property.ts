@@ -4,7 +4,7 @@ import type { PropertyDeclaration, ReactiveElement } from 'lit';
 import { attributeOf } from '../core/config.ts';
 
 /** Value of a Boolean attribute that weakens security: unlike in HTML, `false` turns it off. */
-export const isOn = (value: string | null): boolean => value !== null && value !== 'false';
+export const isOn = (value: string | null): boolean => value !== null && !/^false$/i.test(value);
 
 /** Makes a field a reactive property. By default, its attribute has the same name in kebab case. */
 export const property =

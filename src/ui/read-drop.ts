@@ -49,7 +49,7 @@ export const readInput = (files: readonly File[], onFound: OnFound): Promise<Dro
 
 /** Files that systems add to folders: thumbnails, settings of folders, attributes of files, and trash. */
 const OF_SYSTEM =
-  /(^|\/)(\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini|(__MACOSX|\.Spotlight-V100|\.Trashes|\.fseventsd|@eaDir|\$RECYCLE\.BIN|System Volume Information)\/.*)$/i;
+  /(^|\/)(\.DS_Store|\._[^/]*|(eh)?Thumbs\.db|desktop\.ini|(__MACOSX|\.Spotlight-V100|\.Trash[^/]*|\.fseventsd|@eaDir|\$RECYCLE\.BIN|System Volume Information)\/.*)$/i;
 
 async function readAll(
   readers: readonly ((findings: Findings) => Promise<void>)[],
@@ -60,13 +60,12 @@ async function readAll(
   return findings;
 }
 
-/** Leaves out files of the system, except one that the user chose alone. */
+/** Leaves out files of the system, unless the user chose no other files. A folder that has no others is empty. */
 export function withoutSystemFiles({ files, emptyFolderCount }: DropContent): DropContent {
   const kept = files.filter(({ relativePath }) => !OF_SYSTEM.test(relativePath));
-  if (kept.length > 0 || files.length === 0) return { files: kept, emptyFolderCount };
-  return files.length === 1 && !files[0]?.relativePath.includes('/')
-    ? { files, emptyFolderCount }
-    : { files: kept, emptyFolderCount: emptyFolderCount + 1 };
+  if (kept.length > 0) return { files: kept, emptyFolderCount };
+  const isFolder = files.some(({ relativePath }) => relativePath.includes('/'));
+  return isFolder ? { files: kept, emptyFolderCount: emptyFolderCount + 1 } : { files, emptyFolderCount };
 }
 
 /** Gets the handles of an item, which is possible only during the event. Returns a function that reads the handles. */

@@ -11,7 +11,7 @@ import { createCommands } from './commands.ts';
 import { Countdown } from './countdown.ts';
 import { DropController } from './drop-controller.ts';
 import { EngineController } from './engine-controller.ts';
-import type { EventMethods } from './event-map.ts';
+import type { ListenerMethod } from './event-map.ts';
 import { FocusController } from './focus-controller.ts';
 import { FormControl } from './form-control.ts';
 import { createFormat, type Format } from './format.ts';
@@ -38,8 +38,8 @@ import { widget } from './views/widget.ts';
 import { WindowController } from './window-controller.ts';
 
 export interface SecureUploader {
-  addEventListener: EventMethods['addEventListener'];
-  removeEventListener: EventMethods['removeEventListener'];
+  addEventListener: ListenerMethod;
+  removeEventListener: ListenerMethod;
 }
 
 /**

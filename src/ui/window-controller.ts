@@ -41,6 +41,7 @@ export class WindowController implements ReactiveController {
 
   hostDisconnected(): void {
     this.#observer?.disconnect();
+    this.#observer = undefined;
     cancelAnimationFrame(this.#frame);
   }
 
@@ -63,7 +64,8 @@ export class WindowController implements ReactiveController {
     for (const row of rows) {
       const height = row.offsetHeight;
       sum += height;
-      this.#heights.set(row.dataset.id ?? '', height);
+      // A list that is not displayed has no heights.
+      if (height) this.#heights.set(row.dataset.id ?? '', height);
     }
     if (sum) this.#average = sum / rows.length;
     if (this.#heights.size > this.#ids.length * 2) this.#heights.clear();
@@ -94,8 +96,8 @@ export class WindowController implements ReactiveController {
     let end: { readonly last: number; readonly offset: number } | undefined;
     for (let index = 0; index < count; index++) {
       const next = offset + (this.#heights.get(this.#ids[index] as string) ?? this.#average);
-      if (!start && next > top - MARGIN) start = { first: index, before: offset };
-      if (!end && offset > bottom + MARGIN) end = { last: index, offset };
+      if (!start && next > top) start = { first: index, before: offset };
+      if (!end && offset > bottom) end = { last: index, offset };
       offset = next;
     }
     // When the list becomes shorter, the scroll position can be beyond the end of the list for one frame.
@@ -103,13 +105,17 @@ export class WindowController implements ReactiveController {
     return { ...start, last: end?.last ?? count, after: end ? offset - end.offset : 0 };
   }
 
-  /** Returns the visible part of the list, in pixels from the top of the list. */
+  /** Returns the part of the list to render, in pixels of the list from its top. The page may be zoomed or scaled. */
   #visible(): readonly [top: number, bottom: number] {
     const root = this.#host.renderRoot;
-    const list = root.querySelector('.list')?.getBoundingClientRect();
+    const list = root.querySelector<HTMLElement>('.list');
     const scroller = root.querySelector('.scroller')?.getBoundingClientRect();
-    if (!list || !scroller) return [0, 0];
-    const top = Math.max(scroller.top, 0) - list.top;
-    return [top, Math.max(top, Math.min(scroller.bottom, globalThis.innerHeight) - list.top)];
+    if (!list || !scroller) return [-MARGIN, MARGIN];
+    const { top: start, height } = list.getBoundingClientRect();
+    const { innerHeight } = list.ownerDocument.defaultView ?? globalThis;
+    const scale = height / list.offsetHeight || 1;
+    const top = Math.max(scroller.top, 0);
+    const bottom = Math.max(top, Math.min(scroller.bottom, innerHeight));
+    return [(top - start - MARGIN) / scale, (bottom - start + MARGIN) / scale];
   }
 }

@@ -1,7 +1,8 @@
 // Effects of the sign-in table, and the events that they cause.
 
 import { expect } from '@open-wc/testing';
-import type { FlowContext, PostAnswer } from '../../src/auth/types.ts';
+import type { FlowContext } from '../../src/auth/types.ts';
+import type { PostAnswer } from '../../src/core/auth-options.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';

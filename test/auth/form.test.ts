@@ -1,7 +1,7 @@
 // Sign-in by a form in an uploader: form and uploads use the same session.
 import { expect } from '@open-wc/testing';
 import { createLoginForm } from '../../src/auth/form.ts';
-import type { PostAnswer } from '../../src/auth/types.ts';
+import type { PostAnswer } from '../../src/core/auth-options.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { sleep } from '../../src/core/wait.ts';

@@ -1,7 +1,8 @@
 // Opens sign-in sessions for tests, and records their changes. By default, each session has its own service.
 
 import { openAuthSession } from '../../src/auth/session.ts';
-import type { AuthDeps, AuthSession, Post } from '../../src/auth/types.ts';
+import type { AuthDeps, AuthSession } from '../../src/auth/types.ts';
+import type { Post } from '../../src/core/auth-options.ts';
 import type { AuthTimes } from '../../src/core/auth-times.ts';
 import type { Change, ChangeMap, ChangeName } from '../../src/core/changes.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';

@@ -3,7 +3,8 @@
 import { expect } from '@open-wc/testing';
 import { redeem } from '../../src/auth/authorize.ts';
 import { readBearer } from '../../src/auth/token.ts';
-import type { FlowEvent, PostAnswer } from '../../src/auth/types.ts';
+import type { FlowEvent } from '../../src/auth/types.ts';
+import type { PostAnswer } from '../../src/core/auth-options.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { forever } from './open-session.ts';

@@ -1,7 +1,8 @@
 // Runs effects of the sign-in table without a session, and records the events that they cause.
 
 import { createFlows, type Flows } from '../../src/auth/flows.ts';
-import type { Effect, FlowContext, FlowEvent, PostAnswer } from '../../src/auth/types.ts';
+import type { Effect, FlowContext, FlowEvent } from '../../src/auth/types.ts';
+import type { PostAnswer } from '../../src/core/auth-options.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 

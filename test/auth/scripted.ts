@@ -1,6 +1,7 @@
 // Sessions with scripted responses of the service. Sign-in uses a page that responds immediately, or a form.
 import { createLoginForm } from '../../src/auth/form.ts';
-import type { AuthDeps, LoginForm, Post, PostAnswer } from '../../src/auth/types.ts';
+import type { AuthDeps, LoginForm } from '../../src/auth/types.ts';
+import type { Post, PostAnswer } from '../../src/core/auth-options.ts';
 import type { AuthTimes } from '../../src/core/auth-times.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';

@@ -115,7 +115,6 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await until(page, 'signed-in');
     assert.deepEqual(await announcementsOf(page), [
       'Incorrect email or password. Try again.',
-      'Sign in to upload',
       'Verification failed. Try again. 4 attempts left.',
     ]);
   });
@@ -151,10 +150,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await world.service.people.answerPush('paul', 'approved');
     await passPause();
     await until(page, 'signed-in');
-    assert.deepEqual(await announcementsOf(page), [
-      'Sign in to upload',
-      'The sign-in request was denied. Try again.',
-    ]);
+    assert.deepEqual(await announcementsOf(page), ['The sign-in request was denied. Try again.']);
   });
 
   test('given keyboard only, then an unsupported step is announced, and its window is reached', async () => {
@@ -184,7 +180,6 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await opened.getByLabel('Email address').waitFor();
     assert.deepEqual(await announcementsOf(page), [
       'This account is locked. Try again later, or contact the site owner.',
-      'Sign in to upload',
       'The server is busy. Try again in a moment.',
       "This form doesn't support your verification method. Try another way to sign in.",
     ]);

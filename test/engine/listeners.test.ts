@@ -3,7 +3,8 @@
 import { expect } from '@open-wc/testing';
 import { createLoginForm } from '../../src/auth/form.ts';
 import { openAuthSession } from '../../src/auth/session.ts';
-import type { AuthSession, Post } from '../../src/auth/types.ts';
+import type { AuthSession } from '../../src/auth/types.ts';
+import type { Post } from '../../src/core/auth-options.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Calls } from '../../src/core/types.ts';

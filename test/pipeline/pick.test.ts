@@ -34,6 +34,8 @@ describe('an accept list', () => {
     ['image/*', 'a.pdf', '', false],
     ['image/*', 'heic', '', false],
     ['image/jpeg', 'a.jpg', 'image/pjpeg', true],
+    ['image/jpg', 'a.jpeg', 'image/jpeg', true],
+    ['image/jpg', 'a.png', 'image/png', false],
     ['image/png', 'a.jpg', '', false],
     ['application/zip', 'a.zip', 'application/x-zip-compressed', true],
     ['application/x-zip-compressed', 'a.zip', 'application/zip', true],

@@ -132,6 +132,13 @@ describe('announcements', () => {
     expect(said).to.deep.equal(['Sign in to upload']);
   });
 
+  it('report only the error if sign-in has failed', () => {
+    const error = { code: 'credentials-rejected' as const };
+    const { announcer, said } = listen(snapshot([], { auth: { state: 'prompt', required: true, error } }));
+    announcer.onChange(change('auth-changed', { state: 'prompt', previous: 'login' }));
+    expect(said).to.deep.equal([]);
+  });
+
   it('report failures at the end', () => {
     const { announcer, said } = listen(snapshot([]));
     announcer.onChange(

@@ -155,14 +155,50 @@ describe('a drag', () => {
     });
 
   it('over an element with a closed shadow root, which can have a file input, is left alone', () => {
+    if (!customElements.get('closed-root'))
+      customElements.define('closed-root', class extends HTMLElement {});
+    const dragOver = (target: Element): boolean => {
+      const event = new DragEvent('dragover', { bubbles: true, cancelable: true, composed: true });
+      Object.defineProperty(event, 'dataTransfer', { value: held(transferOf(textFile('a.txt'))) });
+      target.dispatchEvent(event);
+      return event.defaultPrevented;
+    };
     const closed = document.createElement('closed-root');
-    closed.attachShadow({ mode: 'closed' });
-    page.places.page.append(closed);
-    const event = new DragEvent('dragover', { bubbles: true, cancelable: true });
-    Object.defineProperty(event, 'dataTransfer', { value: held(transferOf(textFile('a.txt'))) });
-    closed.dispatchEvent(event);
-    expect(event.defaultPrevented).to.equal(false);
+    const root = closed.attachShadow({ mode: 'closed' });
+    page.places.page.append(closed, document.createElement('never-defined'));
+    expect(dragOver(closed)).to.equal(false);
+    expect(dragOver(page.places.page.lastElementChild as Element), 'without a shadow root').to.equal(true);
+    const beside = document.createElement('p');
+    root.append(page.host, beside);
+    expect(dragOver(beside), 'beside the element in that root').to.equal(true);
+    closed.remove();
   });
+
+  it('over an element in a slot is accepted, unless that element takes it', () => {
+    const slotted = page.host.appendChild(document.createElement('div'));
+    const data = held(transferOf(textFile('a.txt')));
+    const dragOver = (): unknown[] => {
+      const event = new DragEvent('dragover', { bubbles: true, cancelable: true, composed: true });
+      Object.defineProperty(event, 'dataTransfer', { value: data });
+      slotted.dispatchEvent(event);
+      return [data.dropEffect, page.drop.intake.dragging];
+    };
+    expect(dragOver()).to.deep.equal(['copy', true]);
+    slotted.addEventListener('dragover', (event) => {
+      event.preventDefault();
+      data.dropEffect = 'link';
+    });
+    expect(dragOver()).to.deep.equal(['link', false]);
+  });
+
+  for (const type of ['dragleave', 'drop'])
+    it(`has ended after a ${type} that the page keeps for itself`, async () => {
+      page.host.layout = 'overlay';
+      drag('dragover', 'page');
+      page.places.page.addEventListener(type, (event) => event.stopPropagation());
+      page.places.page.dispatchEvent(new DragEvent(type, { bubbles: true, composed: true }));
+      await until(() => !page.drop.intake.dragging);
+    });
 
   it('renders the element when it enters and when it leaves, and not in between', () => {
     for (const [type, place, updateCount] of [

@@ -182,13 +182,14 @@ describe('reading dropped folders', () => {
       expect(pathsOf(await readDrop(data, () => undefined))).to.deep.equal([['?', false]]);
   });
 
-  it('leaves out files of the system, except one that was chosen alone', () => {
+  it('leaves out files of the system, unless no others were chosen', () => {
     const found = (...paths: string[]): unknown =>
       withoutSystemFiles({
         files: paths.map((relativePath) => ({ relativePath, file: textFile('x') })),
         emptyFolderCount: 0,
       });
-    const system = ['.DS_Store', '._a.pdf', 'Thumbs.db', 'desktop.ini', '__MACOSX/a.pdf', '$RECYCLE.BIN/x'];
+    const folders = ['__MACOSX/a.pdf', '$RECYCLE.BIN/x', '.Trash-1000/files/a.pdf', '.Trashes/501/a.pdf'];
+    const system = ['.DS_Store', '._a.pdf', 'Thumbs.db', 'ehthumbs.db', 'desktop.ini', ...folders];
     const paths = system.map((name) => `folder/${name}`);
     const named = (content: unknown): unknown => {
       const { files, emptyFolderCount } = content as DropContent;
@@ -202,6 +203,7 @@ describe('reading dropped folders', () => {
     expect(named(found(...paths))).to.deep.equal([[], 1]);
     expect(named(found('folder/.DS_Store'))).to.deep.equal([[], 1]);
     expect(named(found('desktop.ini'))).to.deep.equal([['desktop.ini'], 0]);
+    expect(named(found('desktop.ini', 'Thumbs.db'))).to.deep.equal([['desktop.ini', 'Thumbs.db'], 0]);
     expect(named(found())).to.deep.equal([[], 0]);
   });
 

@@ -104,6 +104,11 @@ describe('the element in another document', () => {
     Object.defineProperty(event, 'clipboardData', { value: transferOf(textFile('pasted.png')) });
     inner.body.dispatchEvent(event);
     expect((await added).detail.name).to.equal('pasted.png');
+    const another = new view.File(['text'], 'another.txt');
+    expect(another).not.to.be.an.instanceof(File);
+    await element.addFiles(another);
+    await shown(() => element.snapshot.files.some(({ name }) => name === 'another.txt'));
+    expect(element.snapshot.rejections).to.deep.equal([]);
     document.body.append(element);
     await element.updateComplete;
     expect(getComputedStyle(one(element, '.base')).borderTopWidth).to.equal(width);
@@ -136,23 +141,59 @@ describe('the list in a container that scrolls', () => {
     box.style.cssText = 'block-size: 200px; overflow: auto';
     element.replaceWith(box);
     box.append(element);
+    element.style.setProperty('--secure-uploader-list-height', 'none');
     const heightBefore = document.documentElement.scrollHeight;
     await addMany(element, 200);
+    expect(box.scrollHeight).to.be.greaterThan(document.documentElement.clientHeight);
     expect(document.documentElement.scrollHeight).to.equal(heightBefore);
     box.remove();
+  });
+
+  it('shows the rows of its place on a page that is zoomed or scaled', async () => {
+    const element = await createElement({ manual: true });
+    await addMany(element, 1000);
+    const scroller = one(element, '.scroller');
+    for (const style of ['zoom: 0.5', 'zoom: 2', 'scale: 0.5']) {
+      element.style.cssText = style;
+      for (const place of [30_000, 50_000, 100]) {
+        scroller.scrollTop = place;
+        await shown(() => {
+          const { top, bottom } = scroller.getBoundingClientRect();
+          const rows = all(element, '.row').map((row) => row.getBoundingClientRect());
+          return rows.some((row) => row.top <= top + 1) && rows.some((row) => row.bottom >= bottom - 1);
+        });
+      }
+    }
+    element.remove();
+  });
+
+  it('renders no more rows while it is not displayed', async () => {
+    const element = await createElement({ manual: true });
+    await addMany(element, 200);
+    element.hidden = true;
+    for (let count = 0; count < 20; count++) {
+      element.requestUpdate();
+      await element.updateComplete;
+      await new Promise(requestAnimationFrame);
+    }
+    expect(all(element, '.row')).to.have.length.within(1, 50);
+    element.remove();
   });
 
   it('stays where the page jumps to', async () => {
     const element = await createElement({ manual: true });
     element.style.setProperty('--secure-uploader-list-height', 'none');
     await addMany(element, 1000);
-    scrollTo(0, 5000);
-    for (let count = 0; count < 30; count++) await new Promise(requestAnimationFrame);
-    expect(scrollY).to.be.within(4500, 5500);
-    const rows = all(element, '.row').map((row) => row.getBoundingClientRect());
-    expect(rows.some(({ top }) => top <= 0) && rows.some(({ bottom }) => bottom >= innerHeight)).to.equal(
-      true,
-    );
+    await shown(() => document.documentElement.scrollHeight > 50_000);
+    for (const place of [5000, 20_000, 3000]) {
+      scrollTo(0, place);
+      for (let count = 0; count < 60; count++) await new Promise(requestAnimationFrame);
+      expect(scrollY, `${place}`).to.be.within(place - 500, place + 500);
+      const rows = all(element, '.row').map((row) => row.getBoundingClientRect());
+      expect(rows.some(({ top }) => top <= 0) && rows.some(({ bottom }) => bottom >= innerHeight)).to.equal(
+        true,
+      );
+    }
     scrollTo(0, 0);
     element.remove();
   });
@@ -173,6 +214,8 @@ describe('attributes with the value "false"', () => {
     const { multiple, manual, noResume, keepFiles, directory, allowFramedLogin } = element;
     expect([multiple, manual, noResume, keepFiles, directory]).to.deep.equal([true, true, true, true, true]);
     expect(allowFramedLogin).to.equal(false);
+    element.setAttribute('allow-framed-login', 'False');
+    expect(element.allowFramedLogin).to.equal(false);
     element.remove();
   });
 });

@@ -10,12 +10,18 @@ import { rejection, until } from '../support/collect.ts';
 import { button, createElement, one, textFile, textOf, transferOf } from './support.ts';
 
 type Picker = (options: object) => Promise<readonly object[]>;
+const { userActivation } = navigator;
+/** Scripts of a test are not started by the user. */
+const activate = (isActive = true): void =>
+  void Object.defineProperty(navigator, 'userActivation', { value: { isActive }, configurable: true });
 const globals = globalThis as { showOpenFilePicker?: Picker | undefined };
 const own = Object.getOwnPropertyDescriptor(globalThis, 'showOpenFilePicker');
 
 afterEach(() => {
   if (own) Object.defineProperty(globalThis, 'showOpenFilePicker', own);
   else Reflect.deleteProperty(globalThis, 'showOpenFilePicker');
+  Reflect.deleteProperty(navigator, 'userActivation');
+  expect(navigator.userActivation).to.equal(userActivation);
 });
 
 const handleOf = (name: string): object => ({
@@ -86,6 +92,7 @@ describe('choosing files by the button', () => {
     const element = await createElement({ directory: true });
     const input = one<HTMLInputElement>(element, '#folder');
     input.addEventListener('click', (event) => event.preventDefault());
+    activate();
     await element.browse('folder');
     globalThis.dispatchEvent(new Event('focus'));
     await element.updateComplete;
@@ -93,6 +100,15 @@ describe('choosing files by the button', () => {
     input.dispatchEvent(new Event('cancel'));
     await element.updateComplete;
     expect(textOf(element)).not.to.contain('Reading folders');
+    globalThis.dispatchEvent(new Event('focus'));
+    await element.updateComplete;
+    expect(textOf(element)).not.to.contain('Reading folders');
+  });
+
+  it('shows nothing if no picker opened, because the user did not click', async () => {
+    const element = await createElement({ directory: true });
+    activate(false);
+    await element.browse('folder');
     globalThis.dispatchEvent(new Event('focus'));
     await element.updateComplete;
     expect(textOf(element)).not.to.contain('Reading folders');
@@ -195,11 +211,16 @@ describe('picking with handles', () => {
   it('opens one picker at a time, and the next one after it has closed', async () => {
     let close = (_handles: readonly object[]): void => undefined;
     let openedCount = 0;
-    const picker: Picker = () => {
+    let isOpen = false;
+    const picker: Picker = async () => {
+      if (isOpen) throw new DOMException('File picker already active.', 'NotAllowedError');
+      isOpen = true;
       openedCount += 1;
-      return new Promise((resolve) => {
+      const handles = await new Promise<readonly object[]>((resolve) => {
         close = resolve;
       });
+      isOpen = false;
+      return handles;
     };
     const first = picked(picker);
     expect(await picked(picker)).to.deep.equal([]);
@@ -253,11 +274,19 @@ describe('picking one file', () => {
       globals.showOpenFilePicker = undefined;
       HTMLInputElement.prototype.click = function answer(this: HTMLInputElement) {
         expect([this.type, this.isConnected]).to.deep.equal(['file', true]);
+        this.dispatchEvent(new MouseEvent('click', { bubbles: true, composed: true }));
         this.files = transferOf(...files).files;
         this.dispatchEvent(new Event(event));
       };
+      let clickCount = 0;
+      const onClick = (): void => {
+        clickCount += 1;
+      };
+      addEventListener('click', onClick);
       expect(((await pickFile(document.body)) as File | undefined)?.name).to.equal(name);
+      removeEventListener('click', onClick);
       expect(document.querySelector('body > input')).to.equal(null);
+      expect(clickCount, 'the page sees no click').to.equal(0);
     });
 });
 

@@ -6,13 +6,7 @@ export const list = css`
   .scroller {
     max-block-size: var(--secure-uploader-list-height, 30em);
     overflow: auto;
-    overscroll-behavior: auto;
     scrollbar-width: thin;
-  }
-
-  /* Otherwise, the browser scrolls along while the spacer changes its height. */
-  .spacer {
-    overflow-anchor: none;
   }
 
   .row {

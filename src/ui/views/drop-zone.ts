@@ -43,7 +43,7 @@ export function dropZone(state: WidgetState, commands: Commands): TemplateResult
 
 /** Elements in slots that do something themselves when they are clicked. */
 const ACTIVE =
-  'a,button,input,select,textarea,label,summary,audio,video,[slot=buttons],[contenteditable],[tabindex],[role]';
+  'a,button,input,select,textarea,label,summary,audio,video,[slot=buttons],[contenteditable],[tabindex],[role]:not([role=img])';
 
 /** True for elements that do nothing themselves when they are clicked. A custom element may do anything. */
 const isSurface = (element: HTMLElement): boolean =>
@@ -51,7 +51,7 @@ const isSurface = (element: HTMLElement): boolean =>
 
 /** True if the click ended a selection of text. */
 function isTextSelected([target]: readonly HTMLElement[]): boolean {
-  const selection = getSelection();
+  const selection = target?.ownerDocument.getSelection();
   return Boolean(target && selection?.type === 'Range' && selection.containsNode(target, true));
 }
 
