@@ -233,7 +233,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     world.service.faults.add({ operation: 'session', redirect: `${elsewhereUrl}/files`, times: FOR_EVER });
     await pick(page, makeFile(1).path);
     const [failed] = await until(page, 'upload-failed');
-    assert.equal(failed?.detail.code, 'network');
+    assert.equal(failed?.detail.code, 'bad-response');
     assert.deepEqual(strays, []);
   });
 });
