@@ -96,12 +96,12 @@ export const mutations = [
   },
   {
     rule: 'D13',
-    says: 'Renewal stops after three times without a successful call; 403 never causes a renewal',
+    says: 'Renewal of rejected tokens stops after three times without a successful call; 403 never causes a renewal',
     file: 'src/auth/machine.ts',
     before: 'fruitless >= times.renewalLimit && !isProven;',
     after: 'times.renewalLimit === 0;',
     test: 'test/auth/renewal.test.ts',
-    title: 'stop after three renewals without a successful call',
+    title: 'stop after three renewals of rejected tokens without a successful call',
   },
   {
     rule: 'D14',

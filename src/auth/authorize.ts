@@ -193,6 +193,8 @@ export function createAuthorize(context: AuthorizeContext) {
 
   /** Waits for the lock, which only one tab at a time can hold. `unlock` releases the lock. */
   async function waitForTabs(signal: AbortSignal): Promise<void> {
+    // This module may have loaded after the step ended: nothing would release the lock.
+    signal.throwIfAborted();
     lock ??= new AbortController();
     locked ??= takeLock(`secure-uploader:auth:${sessionKey}`, LOCK_MS, lock.signal);
     await locked;

@@ -30,11 +30,13 @@ export function createLoginForm({ settings, post, begin, machine }: FormHost): L
     let body = entered;
     entered = {};
     if (step !== 'login') {
-      body = { challenge_token: token, method: challenge()?.method?.id, action: step, ...body };
+      const answer = step === 'answer' && body;
+      body = { challenge_token: token, method: challenge()?.method?.id, action: step, ...answer };
       return callService('challenge', body, context);
     }
     if (authOptions.loginSendsChallenge === true && !machine.model.isSessionEnough) {
       const request = await begin();
+      signal.throwIfAborted();
       verifier = request.verifier;
       body = { ...body, code_challenge: request.challenge, code_challenge_method: 'S256' };
     }

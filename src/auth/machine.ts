@@ -85,9 +85,10 @@ export function silentOr(model: AuthModel, cause: Failure | undefined, patch: Pa
 }
 
 /** Returns the next delay (`waitMs`): the one that the service requests, or a delay that doubles with each failure. */
-function delayOf({ times, waitedMs, jitter }: AuthModel, askedMs?: number) {
-  const ms = askedMs ?? Math.min(times.coolMaxMs, times.coolBaseMs + waitedMs);
-  return { waitMs: askedMs ?? ms * jitter, waitedMs: waitedMs + ms };
+function delayOf({ times, waitedMs, jitter }: AuthModel, askedMs = 0) {
+  if (askedMs > 0) return { waitMs: askedMs, waitedMs: waitedMs + askedMs };
+  const ms = Math.min(times.coolMaxMs, times.coolBaseMs + waitedMs);
+  return { waitMs: ms * jitter, waitedMs: waitedMs + ms };
 }
 
 /** Waits before the next request. Asks the user to sign in instead if the sum of the delays would exceed `coolCapMs`. */
@@ -151,11 +152,11 @@ export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
 };
 
 const keep: Row<'token' | 'page-token'> = (model, { type, bearer }) => {
-  const { renewing, isProven, fruitless, nowMs, times } = model;
+  const { reason, isProven, fruitless, nowMs, times } = model;
   const source = type === 'token' ? 'service' : 'page';
   // Keeps renewals apart, in case the service refuses each new token. Less so if tokens have a short lifetime.
-  const renewed = renewing && {
-    fruitless: isProven ? 1 : fruitless + 1,
+  const renewed = reason !== 'first' && {
+    fruitless: (isProven ? 0 : fruitless) + Number(reason === 'rejected'),
     renewableAtMs: nowMs + Math.min(times.renewalGapMs, bearer.lifetimeMs / 5),
   };
   const known = { ...RESET, ...renewed, source, reason: 'expired' } as const;
@@ -313,7 +314,8 @@ export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Mov
   if (isLate && event.generation !== model.generation) return inert(model);
   const always = ALWAYS[event.type] as Row<typeof event.type> | undefined;
   if (always) return always(model, event as never);
-  const { renewing } = model;
+  // A renewed token would not meet the demand for a stronger sign-in.
+  const renewing = event.type === 'step-up' ? undefined : model.renewing;
   const state = renewing ?? model.state;
   const row = (ROWS[state] ?? more[state])?.[event.type] as Row<typeof event.type> | undefined;
   // During a renewal in the background, only events from the effects of the renewal count.

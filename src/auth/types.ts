@@ -120,7 +120,7 @@ export interface AuthModel {
   readonly signedOut: 'no' | 'now' | 'before';
   /** Sum of the delays after failures in a row, in milliseconds, without their jitter. */
   readonly waitedMs: number;
-  /** Number of renewals since the last successful call. */
+  /** Number of renewals of rejected tokens since the last successful call. */
   readonly fruitless: number;
   /** Time from which the token may be renewed, by `performance.now()`. */
   readonly renewableAtMs: number;

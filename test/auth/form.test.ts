@@ -9,6 +9,7 @@ import { openSignIn } from '../../src/engine/sign-in.ts';
 import { createPost } from '../../src/service/client.ts';
 import { findReference } from '../service/reference.ts';
 import { stopClock } from '../support/clock.ts';
+import { settled } from '../support/collect.ts';
 import { closeAll, forever, open } from './open-session.ts';
 import { password, readUser } from './people.ts';
 import { challenged, fixtures, openForm, until, type WithForm } from './scripted.ts';
@@ -87,6 +88,38 @@ describe('a form within an uploader', () => {
     const seen = JSON.stringify([session, form, opened.changes]);
     expect(seen).not.to.match(/secret-|tom@/);
     expect(sent.length).to.equal(1);
+  });
+
+  it('sends no credentials if sign-in was canceled before, and none to another step', async () => {
+    const seen: unknown[] = [];
+    let answer = (): void => undefined;
+    const adapter = {
+      login: async (body: object) => {
+        seen.push(['login', Object.keys(body)]);
+        await new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+        return challenged('first', { available_methods: ['sms'] });
+      },
+      challenge: async (body: object) => {
+        seen.push(['challenge', Object.keys(body)]);
+        return { status: 200, body: { challenge_token: 'second' } };
+      },
+    };
+    const canceled = openForm([], { authOptions: { adapter, loginSendsChallenge: true } });
+    canceled.form.logIn({ email: 'a', password: 'b' });
+    canceled.session.cancel();
+    await until(canceled, 'prompt');
+    const opened = openForm([], { authOptions: { adapter } });
+    opened.form.logIn({ email: 'a', password: 'b' });
+    await settled();
+    opened.form.logIn({ email: 'a', password: 'b' });
+    answer();
+    await until(opened, 'answer');
+    expect(seen).to.deep.equal([
+      ['login', ['idp_id', 'email', 'password']],
+      ['challenge', ['challenge_token', 'method', 'action']],
+    ]);
   });
 
   it('answers a challenge without a token with none, and not with that of a canceled one', async () => {

@@ -191,6 +191,19 @@ const CASES: readonly Case[] = [
     },
     [{ type: 'cool', ms: 30_000 }],
   ],
+  ...[0, Number.NaN, -1000].map(
+    (waitMs): Case => [
+      `a delay of ${waitMs} ms is replaced by the usual one, so that it ends`,
+      'exchange',
+      { waitedMs: 1000 },
+      limited(waitMs),
+      {
+        ...{ state: 'cooling', waitedMs: 4000, cooledFrom: 'silent' },
+        error: { code: 'rate-limited', retryAfterMs: 3000 },
+      },
+      [{ type: 'cool', ms: 3000 }],
+    ],
+  ),
   [
     'delays that became too long are cleared',
     'exchange',

@@ -70,9 +70,14 @@ describe('a hidden frame that fails while the token is valid', () => {
 });
 
 describe('the renewal limits', () => {
-  /** Returns the model after a renewal that brings a token. */
-  const renewed = (before: AuthModel, lifetimeMs: number): AuthModel => {
-    const model = { ...before, state: 'signed-in', renewing: 'exchange', generation } as const;
+  /** Returns the model after a renewal that brings a token, in the background or not. */
+  const renewed = (
+    before: AuthModel,
+    lifetimeMs: number,
+    reason: AuthModel['reason'] = 'expired',
+    where: Partial<AuthModel> = { state: 'signed-in', renewing: 'exchange' },
+  ): AuthModel => {
+    const model = { ...before, ...where, reason, generation };
     const bearer = { value: 't', lifetimeMs, isAssumed: false };
     const { model: after } = reduce(model, { type: 'token', generation, bearer });
     return { ...after, isAlive: false, isProven: false };
@@ -119,18 +124,32 @@ describe('the renewal limits', () => {
     expect(renewed(model, 900_000).waitedMs).to.equal(0);
   });
 
-  it('stop after three renewals without a successful call', () => {
+  for (const [title, where] of [
+    ['', undefined],
+    [', also if they had to wait', { state: 'exchange', renewing: undefined }],
+  ] as const)
+    it(`stop after three renewals of rejected tokens without a successful call${title}`, () => {
+      const times = { ...at('signed-in').times, renewalGapMs: 0 };
+      let model = at('signed-in', { isAlive: false, times });
+      for (let count = 0; count < 3; count++) {
+        expect(asked(model)).to.deep.equal(started);
+        model = renewed(model, 900_000, 'rejected', where);
+      }
+      expect(asked(model)).to.deep.equal(ended);
+      const proven = { ...model, isProven: true };
+      expect(asked(proven)).to.deep.equal(started);
+      expect(renewed(proven, 900_000, 'rejected').fruitless).to.equal(1);
+      expect(renewed(model, 900_000).fruitless, 'an expired token changes nothing').to.equal(3);
+      const signedIn = reduce({ ...model, state: 'prompt' }, EVENTS['sign-in']).model;
+      expect(signedIn.fruitless, 'a sign-in by the user counts from zero').to.equal(0);
+    });
+
+  it('allow any number of renewals of expired tokens, because the service may be down for long', () => {
     const times = { ...at('signed-in').times, renewalGapMs: 0 };
     let model = at('signed-in', { isAlive: false, times });
-    for (let count = 0; count < 3; count++) {
+    for (let count = 0; count < 20; count++) {
       expect(asked(model)).to.deep.equal(started);
       model = renewed(model, 900_000);
     }
-    expect(asked(model)).to.deep.equal(ended);
-    const proven = { ...model, isProven: true };
-    expect(asked(proven)).to.deep.equal(started);
-    expect(renewed(proven, 900_000).fruitless).to.equal(1);
-    const signedIn = reduce({ ...model, state: 'prompt' }, EVENTS['sign-in']).model;
-    expect(signedIn.fruitless, 'a sign-in by the user counts from zero').to.equal(0);
   });
 });

@@ -1,12 +1,13 @@
-// Authorization requests: pages that can't start a request, and messages that are accepted as responses.
+// Authorization requests: pages that can't start one, messages that are accepted as responses, and the lock of all tabs.
 import { expect } from '@open-wc/testing';
 import { runPopup, trySilent } from '../../src/auth/authorize.ts';
 import { createTransaction } from '../../src/auth/pkce.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { rejection } from '../service/reference.ts';
-import { until } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, open } from './open-session.ts';
+import { granted, openSilent } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -57,6 +58,23 @@ describe('a silent authorization request', () => {
     stop.abort('enough');
     expect(await silent.catch((reason: unknown) => reason)).to.equal('enough');
     expect(frames().length).to.equal(0);
+  });
+});
+
+describe('the lock of all tabs', () => {
+  it('is free if sign-in ends before its code has loaded', async () => {
+    const { session } = openSilent([granted()], { clientId: 'lock-of-all-tabs' });
+    const stop = new AbortController();
+    const waiting = session.withToken(async () => undefined, stop.signal).catch(() => undefined);
+    session.cancel();
+    expect(session.snapshot.state).to.equal('prompt');
+    await import('../../src/auth/authorize.ts');
+    for (let count = 0; count < 5; count++) await settled();
+    stop.abort();
+    await waiting;
+    const { held, pending } = await navigator.locks.query();
+    const names = [...(held ?? []), ...(pending ?? [])].map(({ name }) => name);
+    expect(names.filter((name) => name?.includes('lock-of-all-tabs'))).to.deep.equal([]);
   });
 });
 

@@ -216,6 +216,7 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
     code: 'signed-in - deadline redeem',
     failed: 'signed-in -',
     deadline: 'signed-in -',
+    'step-up': 'prompt - require',
   },
   'renewing-exchange': {
     token: 'signed-in - keep',
@@ -223,6 +224,7 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
     'code-spent': 'signed-in - deadline try-silent',
     deadline: 'signed-in - deadline try-silent',
     'rate-limited': 'signed-in -',
+    'step-up': 'prompt - require',
   },
-  'renewing-cooling': { elapsed: 'signed-in -' },
+  'renewing-cooling': { elapsed: 'signed-in -', 'step-up': 'prompt - require' },
 };

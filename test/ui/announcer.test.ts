@@ -133,7 +133,7 @@ describe('announcements', () => {
   });
 
   it('report only the error if sign-in has failed', () => {
-    const error = { code: 'credentials-rejected' as const };
+    const error = { code: 'credentials-rejected' as const, retryable: true };
     const { announcer, said } = listen(snapshot([], { auth: { state: 'prompt', required: true, error } }));
     announcer.onChange(change('auth-changed', { state: 'prompt', previous: 'login' }));
     expect(said).to.deep.equal([]);
