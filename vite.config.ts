@@ -107,6 +107,16 @@ const smallDecorators: Plugin = {
       : undefined,
 };
 
+/** Puts related modules next to each other, which gzip compresses better (1 kB less). The order was found by trying. */
+const nearEachOther: Plugin = {
+  name: 'near-each-other',
+  transform(code, id) {
+    if (id !== path('src/define.ts')) return undefined;
+    const first = ['ui/views/widget', 'engine/sign-in', 'engine/uploader'];
+    return { code: first.map((name) => `import './${name}.ts';`).join('') + code, map: null };
+  },
+};
+
 /** Makes dynamic imports static, since all code is in one file. Otherwise, the bundler would wrap each module in a function. */
 const nothingLate: Plugin = {
   name: 'nothing-late',
@@ -150,7 +160,15 @@ const cdn: UserConfig = {
   root: path('.'),
   base: './', // otherwise, the worker would be loaded from the root of the page's origin
   publicDir: false,
-  plugins: [workerIntegrity, inlined, noWasmInPage, nothingLate, smallTemplates, smallDecorators],
+  plugins: [
+    workerIntegrity,
+    inlined,
+    noWasmInPage,
+    nothingLate,
+    smallTemplates,
+    smallDecorators,
+    nearEachOther,
+  ],
   define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark) },
   build: {
     outDir: 'dist/cdn',

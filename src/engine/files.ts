@@ -1,6 +1,7 @@
 // What tells files apart: their place and identity, their record, and their handle.
 
 import type { Candidate } from '../core/changes.ts';
+import { mapAhead } from '../core/streams.ts';
 import type { PickedFile, UploadRecord } from '../core/types.ts';
 import { abortable } from '../core/wait.ts';
 import { type FileIdentity, identify, isSameFile, recordKey } from '../store/identity.ts';
@@ -21,9 +22,50 @@ export const identityOf = ({ name, size, lastModified }: File): Seen => ({
   lastModifiedMs: lastModified,
 });
 
+type Place = Seen & Pick<UploadRecord, 'parentId' | 'relativePath'>;
+
+/** Returns a string for the place and the size of a file: folder, path, name and size. */
+export const nameplateOf = ({
+  parentId,
+  relativePath,
+  name,
+  sizeBytes,
+}: Omit<Place, 'lastModifiedMs'>): string => JSON.stringify([parentId, relativePath, name, sizeBytes]);
+
 /** Returns a string that identifies a file without its content: folder, path, name, size and modification time. */
-export const placeOf = (file: Seen & Pick<UploadRecord, 'parentId' | 'relativePath'>): string =>
-  JSON.stringify([file.parentId, file.relativePath, file.name, file.sizeBytes, file.lastModifiedMs]);
+export const placeOf = (file: Place): string => `${nameplateOf(file)} ${file.lastModifiedMs}`;
+
+export interface Compared {
+  readonly found: FileIdentity;
+  /** The file, if it is the one of the upload. */
+  readonly same?: File;
+}
+
+/**
+ * Compares a file with the one of an upload. It is the same file if name, size, modification time and first bytes are the same.
+ * It is also the same file if only name or time differ, and all stored chunks have the same bytes (without stored chunks, if only
+ * the time differs). It then gets the name and the time of the record. Rejects if the file cannot be read, or with the signal's
+ * reason.
+ */
+export async function compare(
+  { connection, ownName, resumeState: { record }, sizeBytes }: Upload,
+  file: File,
+  signal: AbortSignal,
+): Promise<Compared> {
+  const { hashSlice, hashSmall } = connection.service.client.pool;
+  const found = await identify(file, hashSmall, signal);
+  if (isSameFile({ ...found, name: ownName, sizeBytes, ...record }, found)) return { found, same: file };
+  if (record?.sizeBytes !== found.sizeBytes || record.firstSliceHash !== found.firstSliceHash)
+    return { found };
+  const { chunkSizeBytes, name, lastModifiedMs: lastModified, stored } = record;
+  if (stored.size === 0 && name !== found.name) return { found };
+  const isStored = mapAhead(stored, 2, async ([index, { hash }]) => {
+    const slice = file.slice(index * chunkSizeBytes, (index + 1) * chunkSizeBytes);
+    return hash === (await hashSlice(slice, { keepBytes: false, signal })).hash;
+  });
+  for await (const isSame of isStored) if (!isSame) return { found };
+  return { found, same: new File([file], name, { type: file.type, lastModified }) };
+}
 
 export const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
   name: file.name,
@@ -33,8 +75,8 @@ export const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
 });
 
 /**
- * Gives an upload its file, if name, size, modification time and first bytes are those of the upload. Returns the identity of the
- * file; `undefined` if the file cannot be read. With `isPaused`, the upload does not start.
+ * Gives an upload its file, if it is the same (`compare`). Returns the identity of the file; `undefined` if the file cannot be
+ * read. With `isPaused`, the upload does not start.
  */
 export async function provideSame(
   upload: Upload,
@@ -42,13 +84,9 @@ export async function provideSame(
   isPaused = false,
 ): Promise<FileIdentity | undefined> {
   const { signal } = new AbortController();
-  const { hashSmall } = upload.connection.service.client.pool;
-  const found = await identify(picked.file, hashSmall, signal).catch(() => undefined);
-  const { record } = upload.resumeState;
-  if (!found || upload.picked || isOver(upload.state)) return found;
-  const known = { ...found, name: upload.ownName, sizeBytes: upload.sizeBytes, ...record };
-  if (!isSameFile(known, found)) return found;
-  upload.provide(picked);
+  const { found, same } = await compare(upload, picked.file, signal).catch(() => ({}) as Partial<Compared>);
+  if (!same || upload.picked || isOver(upload.state)) return found;
+  upload.provide({ ...picked, file: same });
   if (isPaused) upload.dispatch({ type: 'pause' });
   return found;
 }
@@ -77,6 +115,13 @@ export async function fileOf(
     return undefined;
   }
 }
+
+/** Opens the file of a handle without asking the user. Resolves with `undefined` if that is not possible, or takes too long. */
+export const openSilently = (handle: Askable, signal: AbortSignal): Promise<PickedFile | undefined> =>
+  abortable(
+    fileOf(handle, 'queryPermission'),
+    AbortSignal.any([signal, AbortSignal.timeout(HANDLE_MS)]),
+  ).catch(() => undefined);
 
 /** Longest wait for a file from its handle, in milliseconds. A drive that is gone may never answer. */
 const HANDLE_MS = 5000;

@@ -11,7 +11,7 @@ import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
-import { belongsTo, candidateOf, fileOf, identityOf, placeOf, provideSame } from './files.ts';
+import { belongsTo, candidateOf, compare, fileOf, identityOf, nameplateOf, provideSame } from './files.ts';
 import { type FileCache, isCacheable } from './resume/file-cache.ts';
 import { ResumeState, type ResumeStates } from './resume/resume-state.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -59,33 +59,69 @@ export class Intake {
     const limits = limitsOf(connection);
     const waitingUploads = this.#waitingUploads();
     let listedCount = this.#countListed(multiple);
+    /** Files that differ from a needed file in their time. They are read to compare them. */
+    const doubtful: PickedFile[] = [];
+    const addNew = (picked: PickedFile): void => {
+      const candidate = candidateOf(picked);
+      const refused = refusal(picked, limits, listedCount);
+      if (refused) this.#refuse(candidate, refused);
+      else if (mayAdd(candidate)) {
+        listedCount += 1;
+        this.addNew(picked, candidate, connection);
+      }
+    };
     const addOne = (picked: PickedFile | UnreadableFile): void => {
       if (signal.aborted) return;
       if (!picked.file) {
         this.#refuseUnreadable(picked);
         return;
       }
-      const candidate = candidateOf(picked);
+      const { lastModified } = picked.file;
       const waiting = waitingFor(picked, waitingUploads, connection);
-      const refused = waiting ? undefined : refusal(picked, limits, listedCount);
-      if (waiting) waiting.provide(picked);
-      else if (refused) this.#refuse(candidate, refused);
-      else if (mayAdd(candidate)) {
-        listedCount += 1;
-        this.addNew(picked, candidate, connection);
-      }
+      const exact = waiting.find((upload) => seenBy(upload)?.lastModifiedMs === lastModified);
+      if (exact) exact.provide(picked);
+      else if (waiting.some(({ resumeState }) => resumeState.record)) doubtful.push(picked);
+      else addNew(picked);
     };
-    await this.#parts.scheduler.whileAdding(() =>
-      inSlices(all, addOne, () => {
-        listedCount = this.#countListed(multiple);
-      }),
-    );
+    const recount = (): void => {
+      listedCount = this.#countListed(multiple);
+    };
+    await this.#parts.scheduler.whileAdding(async () => {
+      await inSlices(all, addOne, recount);
+      for (const picked of doubtful) {
+        const isSame = await this.#provideTo(waitingFor(picked, waitingUploads, connection), picked, signal);
+        if (signal.aborted) return;
+        recount();
+        if (isSame === undefined) this.#refuse(candidateOf(picked), { code: 'file-unreadable' });
+        else if (!isSame) addNew(picked);
+      }
+    });
   }
 
   /**
-   * Gives an upload the file that it needs. Rejects a different file (`wrong-file`). With a record, name, size, modification time
-   * and first bytes must be equal to the record. Without a record, name and size must be equal to the upload. Exception: if the
-   * original file became unreadable during this visit, a changed file with the same name is uploaded from the start.
+   * Gives the file to the first upload that it belongs to (`compare`), if that still needs it. Resolves with false if it belongs to
+   * none, and with `undefined` if it cannot be read.
+   */
+  async #provideTo(
+    uploads: readonly Upload[],
+    picked: PickedFile,
+    signal: AbortSignal,
+  ): Promise<boolean | undefined> {
+    for (const upload of uploads) {
+      if (!upload.resumeState.record) continue;
+      const compared = await compare(upload, picked.file, signal).catch(() => undefined);
+      if (!compared || signal.aborted) return undefined;
+      const { same } = compared;
+      if (same && upload.needsFile) upload.provide({ ...picked, file: same });
+      if (same) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Gives an upload the file that it needs. Rejects a different file (`wrong-file`). With a record, the file must be the same
+   * (`compare`). Without a record, name and size must be equal to the upload. Exception: if the original file became unreadable
+   * during this visit, a changed file with the same name is uploaded from the start.
    */
   async provide(id: FileId, item: PickedFile | UnreadableFile | File): Promise<void> {
     const upload = this.#parts.scheduler.get(id);
@@ -154,15 +190,13 @@ export class Intake {
     return new ResumeState(settings.noResume ? undefined : store, this.#resumeStates, context.tabLocks);
   }
 
-  /** Returns the uploads that need their file. The keys are the `placeOf` values of these files. */
+  /** Returns the uploads that need their file. The keys are the `nameplateOf` values of these files. */
   #waitingUploads(): UploadsByPlace {
     const byPlace = new Map<string, Upload[]>();
     for (const upload of this.#parts.scheduler.all) {
-      const { lost, resumeState } = upload;
-      if (!upload.needsFile) continue;
-      const file = resumeState.record ?? (lost && { ...upload, ...identityOf(lost.file) });
+      const file = upload.needsFile && seenBy(upload);
       if (!file) continue;
-      const place = placeOf(file);
+      const place = nameplateOf(file);
       byPlace.set(place, [...(byPlace.get(place) ?? []), upload]);
     }
     return byPlace;
@@ -209,11 +243,15 @@ export class Intake {
 
 type UploadsByPlace = ReadonlyMap<string, readonly Upload[]>;
 
-/** Returns the upload that needs this file. Does not read the file: the upload's run compares the first bytes later. */
-function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Connection): Upload | undefined {
-  if (uploads.size === 0) return undefined;
+/** Returns what is known of the file that an upload had. */
+const seenBy = ({ lost, resumeState, parentId, relativePath }: Upload) =>
+  resumeState.record ?? (lost && { ...identityOf(lost.file), parentId, relativePath });
+
+/** Returns the uploads that need a file with this place and size. Does not read the file. */
+function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Connection): readonly Upload[] {
+  if (uploads.size === 0) return [];
   const place = { ...identityOf(picked.file), ...picked, parentId: parentOf(picked, connection) };
-  return uploads.get(placeOf(place))?.find((upload) => {
+  return (uploads.get(nameplateOf(place)) ?? []).filter((upload) => {
     const { record } = upload.resumeState;
     // Since `uploads` was collected, the upload may have got its file, or been removed, canceled, or completed by another tab.
     if (!upload.needsFile) return false;

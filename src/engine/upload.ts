@@ -9,6 +9,7 @@ import { confirm } from '../pipeline/confirm.ts';
 import { chunkSizeFor, plan } from '../pipeline/plan.ts';
 import { type RunResult, run } from '../pipeline/run.ts';
 import type { Connection } from './connection.ts';
+import { compare, openSilently } from './files.ts';
 import type { ResumeState } from './resume/resume-state.ts';
 import type { DoneElsewhere, RemoteProgress, TabLocks } from './resume/tab-locks.ts';
 import { Progress } from './transfer/progress.ts';
@@ -77,6 +78,8 @@ export class Upload {
   readonly #context: UploadContext;
   readonly #machine: Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>;
   #startedMs: number | undefined;
+  /** Number of stored chunks when the file was last opened again. */
+  #openedCount: number | undefined;
   /** Promise that resolves when all runs and deletions that have started are over. */
   #work: Promise<unknown> = Promise.resolve();
 
@@ -300,12 +303,33 @@ export class Upload {
     return confirm(record.key, createConfirmParts(this, this.#context, signal, send));
   }
 
-  #send(signal: AbortSignal, send: (outcome: UploadOutcome) => void): Promise<RunResult> {
-    signal.throwIfAborted();
-    const { picked } = this;
-    if (!picked)
-      throw new UploaderError('session-expired', 'The saved session of the accepted commit is missing');
-    return run(openFileOf(this, picked), createRunParts(this, picked, this.#context, signal, send));
+  async #send(signal: AbortSignal, send: (outcome: UploadOutcome) => void): Promise<RunResult> {
+    for (;;) {
+      signal.throwIfAborted();
+      const { picked } = this;
+      if (!picked)
+        throw new UploaderError('session-expired', 'The saved session of the accepted commit is missing');
+      try {
+        return await run(openFileOf(this, picked), createRunParts(this, picked, this.#context, signal, send));
+      } catch (error) {
+        if (!needsFileAfter(error, picked)) throw error;
+        const file = await this.#openAgain(picked, signal).catch(() => undefined);
+        if (!file) throw error;
+        this.picked = { ...picked, file };
+      }
+    }
+  }
+
+  /** Opens a file again that became unreadable because it was changed, if the stored part is unchanged. */
+  async #openAgain({ handle }: PickedFile, signal: AbortSignal): Promise<File | undefined> {
+    const { record } = this.resumeState;
+    const storedCount = record?.stored.size;
+    // Without progress in between, opening the file again would not help.
+    if (!handle || storedCount === this.#openedCount) return undefined;
+    const again = await openSilently(handle, signal);
+    const same = again && (await compare(this, again.file, signal)).same;
+    this.#openedCount = storedCount;
+    return same;
   }
 
   #afterRun(): void {

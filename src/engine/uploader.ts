@@ -255,9 +255,9 @@ export class Uploader {
   }
 
   /**
-   * Gives an upload the file that it needs (`needs-file`). A different file is rejected with `wrong-file`. Without `file`, gets the
-   * file from its saved handle, and resolves with false if that fails: call it in a click handler, since the browser may ask the
-   * user for permission.
+   * Gives an upload the file that it needs (`needs-file`), which may have another name or date. A different file is rejected with
+   * `wrong-file`. Without `file`, gets the file from its saved handle, and resolves with false if that fails: call it in a click
+   * handler, since the browser may ask the user for permission.
    *
    * @example
    * ```ts

@@ -1,12 +1,12 @@
 // A file is changed or deleted on disk during its upload: no wrong bytes are stored, other files continue, and the user has to
 // choose the file again.
 import assert from 'node:assert/strict';
-import { closeSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, truncateSync, utimesSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { engines, startEngine } from './support/auth-browsers.ts';
-import { eventsOf, until } from './support/browser.ts';
+import { drop, eventsOf, until } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { openElsewhere } from './support/transfer.ts';
@@ -77,6 +77,45 @@ const MOMENTS = {
     return (): Promise<void> => call(page, 'resume', id);
   },
 } as const;
+
+for (const [what, isSame] of [
+  ['only its time has', true],
+  ['bytes of a sent part have', false],
+] as const)
+  test(`a dropped file ${isSame ? 'continues by itself' : 'is requested again'} if ${what} changed while it is sent`, async () => {
+    const { service } = world;
+    const name = `dropped ${isSame}.bin`;
+    const path = join(world.folder, name);
+    const sha256 = writeRandom(path, FILE_BYTES);
+    const gate = createGate();
+    const match = { fileName: name };
+    service.faults.add({ operation: 'put', match, skip: 3, times: FOR_EVER, waitFor: gate.opened });
+    const page = await world.openWithToken(SETTINGS.replace('no-resume ', ''));
+    await drop(page, [path]);
+    const [added] = await until(page, 'file-added');
+    await hasStoredSome(page, added?.detail.id);
+    if (!isSame) {
+      const file = openSync(path, 'r+');
+      for (let chunk = 0; chunk < 40; chunk++)
+        writeSync(file, Buffer.alloc(10, 7), 0, 10, chunk * CHUNK_BYTES + 60_000);
+      closeSync(file);
+    }
+    const later = new Date(Date.now() + 60_000);
+    utimesSync(path, later, later);
+    service.faults.clear();
+    gate.open();
+    if (isSame) {
+      const [completed] = await until(page, 'upload-completed');
+      assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
+      assert.equal(completed?.detail.id, added?.detail.id);
+    }
+    const paused = await (isSame ? eventsOf(page, 'upload-paused') : until(page, 'upload-paused'));
+    assert.deepEqual(
+      paused.map(({ detail }) => detail.reason),
+      isSame ? [] : ['needs-file'],
+    );
+    await page.close();
+  });
 
 let count = 0;
 for (const [what, change] of Object.entries(CHANGES)) {

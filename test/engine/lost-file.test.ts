@@ -48,6 +48,35 @@ describe('a file that cannot be read any more', () => {
     expect(engine.service.count('open')).to.equal(2);
   });
 
+  for (const [title, change, isSame] of [
+    ['only its time has changed', 0, true],
+    ['its stored part has changed', 500, false],
+  ] as const)
+    it(`and can be opened by its handle ${isSame ? 'continues' : 'is requested again'} if ${title}`, async () => {
+      const drive = { isAway: false };
+      const file = fileOf(1, 25_000, 'away.bin');
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      bytes[change] = change ? 255 - (bytes[change] ?? 0) : (bytes[change] ?? 0);
+      const handle = {
+        name: 'away.bin',
+        queryPermission: async () => 'granted',
+        getFile: async () => new File([bytes], 'away.bin', { lastModified: file.lastModified + 1000 }),
+      } as unknown as FileSystemFileHandle;
+      const engine = new TestEngine({ workerUrl: '/no-such-worker.js', concurrency: 1 });
+      engine.service.answerAll('open', 'presign', 'commit');
+      const picked = { file: onDrive(file, drive), relativePath: 'away.bin', handle };
+      await engine.uploader.addFiles([picked]);
+      const first = await engine.service.nextRequest('put');
+      first.answer();
+      await engine.waitForChange('chunk-uploaded');
+      drive.isAway = true;
+      engine.service.answerAll();
+      if (isSame) await engine.waitForChange('upload-completed');
+      else await until(() => engine.row('away.bin')?.pauseReason === 'needs-file');
+      expect(engine.details('upload-paused')).to.have.length(isSame ? 0 : 1);
+      expect(engine.service.count('open')).to.equal(1);
+    });
+
   it('keeps its metadata when it is given to its row, unless it comes with new metadata', async () => {
     for (const metadata of [undefined, { tag: 'new' }]) {
       const engine = new TestEngine({ workerUrl: '/no-such-worker.js' });

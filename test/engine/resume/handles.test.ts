@@ -149,6 +149,28 @@ describe('a file whose handle was saved', () => {
     expect(engine.phases()).to.have.members(['paused', 'done']);
   });
 
+  it('resumes without a click if only its time has changed', async () => {
+    const { store, file: own, remove } = await createWithHandle();
+    const { getFile } = FileSystemFileHandle.prototype;
+    FileSystemFileHandle.prototype.getFile = async function touched(this: FileSystemFileHandle) {
+      const file = await getFile.call(this);
+      return new File([file], file.name, { lastModified: file.lastModified + 1000 });
+    };
+    try {
+      const engine = new TestEngine({}, { store });
+      engine.service.answerAll();
+      if (!remove) {
+        await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
+        const [{ id } = { id: '' }] = engine.uploader.snapshot.files;
+        await engine.uploader.provide(id, new File([own], own.name));
+      }
+      await engine.waitForChange('upload-completed');
+      expect(engine.service.count('open')).to.equal(0);
+    } finally {
+      FileSystemFileHandle.prototype.getFile = getFile;
+    }
+  });
+
   it('needs the user if its file is gone', async () => {
     const { store, remove } = await createWithHandle();
     await remove?.();

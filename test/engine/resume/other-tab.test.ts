@@ -249,7 +249,7 @@ describe('a kept file that another tab sends while the page opens', () => {
     const { store, one, other: first } = await kept();
     const find: UploadStore['find'] = async (key) => {
       const record = await store.find(key);
-      return record && { ...record, lastModifiedMs: 1 };
+      return record && { ...record, firstSliceHash: 'another' };
     };
     const other = new TestEngine({ keepFiles: true }, { store: { ...store, find } });
     await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
