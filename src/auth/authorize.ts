@@ -260,8 +260,10 @@ export function createAuthorize(context: AuthorizeContext) {
     },
     /** For a wrong client id or redirect URI, the service shows an error page, which this page cannot see. */
     warnOfSilence(): void {
-      const names = `client-id "${settings.clientId}" and redirect-uri ${redirectUri()}`;
-      warnOnceHere(`No response to sign-in. Are ${names} registered?`);
+      const { clientId } = settings;
+      warnOnceHere(
+        `No response to sign-in. Is ${redirectUri()} your callback page, and registered with client-id "${clientId}"?`,
+      );
     },
     /** Returns the code of a stored response. Throws `state-mismatch` if it does not belong to the request, or came too late. */
     readReturn({ state, stored }: Returned): Grant {

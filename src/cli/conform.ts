@@ -41,8 +41,13 @@ export interface Report {
   readonly profile: string;
 }
 
+/** Rejects if the service doesn't respond, or doesn't accept the token: each check would then have the same wrong result. */
 export async function conform(options: Options): Promise<Report> {
   const context = new Context(options);
+  const { status, error } = await context.opened();
+  if (error) throw new Error(error);
+  if (status === 401)
+    throw new Error(`401: ${options.token ? 'another' : 'a'} token is needed (--token-file)`);
   const results: Result[] = [];
   for (const check of CHECKS.filter(({ id }) => id.includes(options.only))) {
     const { id, title, expected, section } = check;

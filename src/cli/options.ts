@@ -4,24 +4,24 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { isSafeUrl } from '../service/http.ts';
 
-export const HELP = `Checks a running service against what <secure-uploader> needs, and prints the settings that make it work.
+export const HELP = `Checks a running service, and prints the settings that make <secure-uploader> work with it.
 
   secure-uploader conform --base-url URL --parent-id ID [options]
 
   --base-url URL, --parent-id ID    as the attributes. The checks create small files in the folder
-  --token-file FILE     file with the user's token ("-" is the standard input), or set SECURE_UPLOADER_TOKEN
+  --token-file FILE     file with the token ("-" is the standard input), or set SECURE_UPLOADER_TOKEN
   --second-token-file FILE    token of another user, to check that users are separated
   --origin ORIGIN       origin of the page; without it, CORS is not checked
   --session-path, --chunks-path, --commit-path, --cancel-path PATH    as the attributes; "none" if there is none
   --auth-header NAME, --auth-scheme NAME, --upload-origins URL    as the attributes
   --field NAME=VALUE    field of the request that opens a session (profile.sessionFields), repeatable
   --hash NAME           sha-256 (default) or blake3, for which no bytes are sent
-  --wait SECONDS        longest wait for the expiry of a URL or for a commit (default 20)
+  --wait SECONDS        longest wait for the expiry of a URL or a commit (default 20)
   --only TEXT           only checks whose id contains this text
   --json                the report as JSON
   --help
 
-Exit status: 0 if all checks passed, 1 if not, 2 for wrong options.`;
+Exit status: 0 if all checks passed, 1 if not, 2 if they can't run.`;
 
 export interface Options {
   readonly baseUrl: string;

@@ -271,7 +271,9 @@ export function reportsOf(
       throttle.reportSoon(upload);
     },
     onCommit: () => {
-      if (!signal.aborted && connection.service.client.calls.commit) send({ type: 'commit-started' });
+      if (signal.aborted) return;
+      if (connection.service.client.calls.commit) send({ type: 'commit-started' });
+      else warnOnceHere('Without commit-path, the service may never create the file.');
     },
     onAccepted: () => send({ type: 'commit-accepted' }),
     onOffline: (isOffline) => send({ type: isOffline ? 'offline' : 'online' }),

@@ -235,10 +235,12 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   const debugInfo = text(field(answer.body, 'debuginfo'))?.slice(0, MAX_DEBUG_INFO);
   const details = { status, debugInfo };
   const says = `The service responded with ${status} to ${operation}`;
+  const meaning = meaningOf(status, profile.statuses);
   // Errors of the service have `debuginfo`. Without `debuginfo`, the URL may be wrong.
   if ((status === 404 || status === 405) && debugInfo === undefined)
     warnOnceHere(`${says}. Check base-url and ${PATHS[operation]}: ${answer.address}`);
-  const meaning = meaningOf(status, profile.statuses);
+  else if (operation === 'open' && /^(forbidden|gone)$/.test(meaning))
+    warnOnceHere(`${says}. Check parent-id and the rights of the user.`);
   const fault = FAULTS[meaning];
   if (fault) return new UploaderError(fault, says, { ...details, retryAfterMs });
   switch (meaning) {

@@ -1,6 +1,6 @@
 // The widget beside other things on a page, with real drags, pastes, clicks and keys: it takes only what is meant for it.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
@@ -205,5 +205,31 @@ test('keys that the list handles do not reach the page', async () => {
   for (const key of ['ArrowDown', 'ArrowUp', 'ArrowRight', 'Home', 'End', 'x', 'Delete', 'Escape'])
     await page.keyboard.press(key);
   assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen), ['x']);
+  await page.close();
+});
+
+test('the page of the README uploads with the reference service in test mode', async () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const sample = /```html\n(<!doctype html>[\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  const { baseUrl, storageUrl } = world.service;
+  const html = sample
+    .replaceAll('http://localhost:8787', baseUrl)
+    .replaceAll('http://localhost:8788', storageUrl);
+  assert.ok(html.includes(baseUrl) && html.includes(storageUrl));
+  world.pages.setScript('/readme.html', html);
+  world.pages.changePolicy('/readme.html', () => "default-src * 'unsafe-inline'");
+  const page = await world.browser.newPage();
+  const said = page.waitForEvent('console', (message) => message.type() === 'log');
+  await page.goto(`${world.pages.origin}/readme.html`);
+  const path = join(world.folder, 'first.pdf');
+  writeRandom(path, 100_000);
+  await page.setInputFiles('secure-uploader >> #files', path);
+  const [commit, receipts] = await Promise.all((await said).args().map((value) => value.jsonValue()));
+  assert.equal((receipts as unknown[]).length, 1);
+  assert.ok(commit);
+  assert.deepEqual(
+    (await filesOf(page)).map(({ name, phase }) => [name, phase]),
+    [['first.pdf', 'done']],
+  );
   await page.close();
 });

@@ -65,7 +65,8 @@ describe('The documentation', () => {
           return name && value ? [[name, value] as const] : [];
         }),
       );
-    const stated = directives(all(readme, /Content-Security-Policy:\n([\s\S]*?)```/g)[0] ?? '');
+    const troubleshooting = read('docs/troubleshooting.md');
+    const stated = directives(all(troubleshooting, /Content-Security-Policy:\n([\s\S]*?)```/g)[0] ?? '');
     const code = /const policy = [\s\S]*?\.join\('; '\)/.exec(read('test/e2e/support/pages.ts'))?.[0] ?? '';
     const proved = directives(all(code, /["'`](.+)["'`],\n/g).join('\n'));
     assert.deepEqual([...stated.keys()], [...proved.keys()]);
@@ -77,7 +78,9 @@ describe('The documentation', () => {
 
   test('has sizes that the build keeps, and is close to', () => {
     const built = builtWidget();
-    const rows = [...readme.matchAll(/^\| `dist\/(?:cdn\/)?([\w.-]+\.js)`[^|]*\| (\d+) kB \|/gm)];
+    const rows = [
+      ...read('docs/performance.md').matchAll(/^\| `dist\/(?:cdn\/)?([\w.-]+\.js)`[^|]*\| (\d+) kB \|/gm),
+    ];
     assert.equal(rows.length, 5);
     for (const [, name = '', kilobytes] of rows) {
       const sizeBytes = gzipSync(readFileSync(join(built, name))).length;
@@ -85,6 +88,16 @@ describe('The documentation', () => {
       assert.ok(sizeBytes <= statedBytes, `${name} has ${sizeBytes} bytes with gzip`);
       assert.ok(sizeBytes > statedBytes / 2, `${name} has only ${sizeBytes} bytes with gzip`);
     }
+  });
+
+  test('has a README that is read in five minutes', () => {
+    assert.ok(readme.split('\n').length <= 151);
+    assert.ok(readme.split(/\s+/).length <= 951);
+    const stated = Number(/at most (\d+) kB/.exec(readme)?.[1]);
+    assert.equal(
+      stated,
+      Number(/secure-uploader\.min\.js`[^|]*\| (\d+) kB/.exec(read('docs/performance.md'))?.[1]),
+    );
   });
 
   test('has the correct name, version, packages and Node version', () => {

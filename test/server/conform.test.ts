@@ -94,6 +94,15 @@ describe('conform gives no false alarm', () => {
   });
 });
 
+test('conform stops if the service does not respond, or does not accept the token', async () => {
+  const rig = await startRig();
+  const { token = '', ...options } = await optionsFor(rig);
+  await assert.rejects(runConform(options), { message: '401: a token is needed (--token-file)' });
+  await assert.rejects(runConform({ ...options, token: `${token}x` }), { message: /^401: another token/ });
+  await rig.end();
+  await assert.rejects(runConform({ ...options, token }), { message: /^no response: .*ECONNREFUSED/ });
+});
+
 describe('conform finds the fault of a service that', () => {
   let rig: Rig;
   let service: FaultyServer;

@@ -39,11 +39,13 @@ describe('an error response', () => {
       ]);
     }));
 
-  it('of the service itself does not warn about its URL', () =>
+  it('of the service itself warns about an unknown folder, and not about its URL', () =>
     captureWarnings(async (warnings) => {
       const calls = await callsOf();
       await rejection(open(calls, uniqueName(), 'folder-none'));
       await rejection(calls.presign({ sessionId: 's', header: 'none' }, [await randomChunk()], forever));
-      expect(warnings).to.deep.equal([]);
+      expect(warnings).to.deep.equal([
+        'secure-uploader: The service responded with 404 to open. Check parent-id and the rights of the user.',
+      ]);
     }));
 });

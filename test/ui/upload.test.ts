@@ -58,6 +58,17 @@ describe('uploading with the element', () => {
     expect(received.filter((name, index) => received.indexOf(name) === index)).to.deep.equal(names);
   });
 
+  it('warns that there may be no file without commit-path', () =>
+    captureWarnings(async (warnings) => {
+      const element = await createElement({ commitPath: undefined });
+      const completed = nextEvent(element, 'upload-completed');
+      pick(element, textFile(uniqueName()));
+      await completed;
+      expect(warnings).to.deep.equal([
+        'secure-uploader: Without commit-path, the service may never create the file.',
+      ]);
+    }));
+
   it('dispatches no chunk events by default', async () => {
     const element = await createElement();
     let count = 0;
