@@ -236,8 +236,14 @@ export const mutations = [
     rule: 'S7',
     says: 'No open redirect: the URL to return to is stored and has the page’s origin; URLs in responses are not followed',
     file: 'src/auth/callback.ts',
-    before: 'if (origin !== location.origin) return false;',
-    after: '',
+    // `replaceState` alone would refuse another origin, too.
+    before: `    if (origin !== location.origin) return false;
+    // An element on this page must not take the response.
+    sessionStorage.setItem(key, JSON.stringify({ ...stored, params, page: performance.timeOrigin }));
+    // \`location.replace\` would not load a page whose URL differs only in the fragment.
+    history.replaceState(null, '', href);
+    location.reload();`,
+    after: '    location.replace(href + origin);',
     test: 'test/e2e/auth-security.test.ts',
     title: 'S7: a stored return URL on another origin is ignored',
   },
