@@ -144,7 +144,7 @@ describe('the list in a container that scrolls', () => {
     element.style.setProperty('--secure-uploader-list-height', 'none');
     const heightBefore = document.documentElement.scrollHeight;
     await addMany(element, 200);
-    expect(box.scrollHeight).to.be.greaterThan(document.documentElement.clientHeight);
+    await shown(() => box.scrollHeight > document.documentElement.clientHeight);
     expect(document.documentElement.scrollHeight).to.equal(heightBefore);
     box.remove();
   });
