@@ -93,7 +93,7 @@ const smallTemplates: Plugin = {
     const style = lines
       .replace(/\/\*.*?\*\//gs, '')
       .replace(/([;{}])\n+/g, '$1')
-      .replace(/([:,>])\s+| +(?=[{>])|;(?=\})|\b0(?=\.\d)|(?<==)'(?=\w)|(?<=\w)'(?=\])/g, '$1');
+      .replace(/([:,>])\s+| +(?=[{>])|;(?=\})|\b0(?=\.\d)/g, '$1');
     return { code: style, map: null };
   },
 };

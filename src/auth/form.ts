@@ -30,6 +30,7 @@ export function createLoginForm({ settings, post, begin, machine }: FormHost): L
     let body = entered;
     entered = {};
     if (step !== 'login') {
+      // The user may have submitted the credentials once more before this step.
       const answer = step === 'answer' && body;
       body = { challenge_token: token, method: challenge()?.method?.id, action: step, ...answer };
       return callService('challenge', body, context);

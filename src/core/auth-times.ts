@@ -17,7 +17,7 @@ export const AUTH_TIMES = {
   assumedLifetimeMs: 300_000,
   /** Shortest time between two renewals. */
   renewalGapMs: 30_000,
-  /** After so many renewals without a successful call, the user has to sign in. */
+  /** After so many renewals of rejected tokens without a successful call, the user has to sign in. */
   renewalLimit: 3,
   /** Longest sum of consecutive delays. After that, the user has to sign in. */
   coolCapMs: 300_000,

@@ -24,8 +24,8 @@ export const identityOf = ({ name, size, lastModified }: File): Seen => ({
 
 type Place = Seen & Pick<UploadRecord, 'parentId' | 'relativePath'>;
 
-/** Returns a string for the place and the size of a file: folder, path, name and size. */
-export const nameplateOf = ({
+/** Returns a string for folder, path, name and size of a file. */
+export const pathAndSizeOf = ({
   parentId,
   relativePath,
   name,
@@ -33,7 +33,7 @@ export const nameplateOf = ({
 }: Omit<Place, 'lastModifiedMs'>): string => JSON.stringify([parentId, relativePath, name, sizeBytes]);
 
 /** Returns a string that identifies a file without its content: folder, path, name, size and modification time. */
-export const placeOf = (file: Place): string => `${nameplateOf(file)} ${file.lastModifiedMs}`;
+export const placeOf = (file: Place): string => `${pathAndSizeOf(file)} ${file.lastModifiedMs}`;
 
 export interface Compared {
   readonly found: FileIdentity;
@@ -116,15 +116,22 @@ export async function fileOf(
   }
 }
 
-/** Opens the file of a handle without asking the user. Resolves with `undefined` if that is not possible, or takes too long. */
-export const openSilently = (handle: Askable, signal: AbortSignal): Promise<PickedFile | undefined> =>
-  abortable(
-    fileOf(handle, 'queryPermission'),
-    AbortSignal.any([signal, AbortSignal.timeout(HANDLE_MS)]),
-  ).catch(() => undefined);
-
 /** Longest wait for a file from its handle, in milliseconds. A drive that is gone may never answer. */
 const HANDLE_MS = 5000;
+
+/**
+ * Opens a file that became unreadable because it was changed. Resolves with `undefined` if it is not the same (`compare`), or if
+ * the user would have to be asked. Rejects if it cannot be read, or takes too long.
+ */
+export async function openAgain(
+  upload: Upload,
+  handle: Askable,
+  signal: AbortSignal,
+): Promise<File | undefined> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(HANDLE_MS)]);
+  const again = await abortable(fileOf(handle, 'queryPermission'), limit);
+  return again && (await compare(upload, again.file, signal)).same;
+}
 
 /** Gives an upload a file that was found for it, if it is the same file. */
 export async function give(upload: Upload, file: File, isPaused = false): Promise<void> {

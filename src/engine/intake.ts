@@ -11,7 +11,7 @@ import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
-import { belongsTo, candidateOf, compare, fileOf, identityOf, nameplateOf, provideSame } from './files.ts';
+import { belongsTo, candidateOf, compare, fileOf, identityOf, pathAndSizeOf, provideSame } from './files.ts';
 import { type FileCache, isCacheable } from './resume/file-cache.ts';
 import { ResumeState, type ResumeStates } from './resume/resume-state.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -190,13 +190,13 @@ export class Intake {
     return new ResumeState(settings.noResume ? undefined : store, this.#resumeStates, context.tabLocks);
   }
 
-  /** Returns the uploads that need their file. The keys are the `nameplateOf` values of these files. */
+  /** Returns the uploads that need their file. The keys are the `pathAndSizeOf` values of these files. */
   #waitingUploads(): UploadsByPlace {
     const byPlace = new Map<string, Upload[]>();
     for (const upload of this.#parts.scheduler.all) {
       const file = upload.needsFile && seenBy(upload);
       if (!file) continue;
-      const place = nameplateOf(file);
+      const place = pathAndSizeOf(file);
       byPlace.set(place, [...(byPlace.get(place) ?? []), upload]);
     }
     return byPlace;
@@ -251,7 +251,7 @@ const seenBy = ({ lost, resumeState, parentId, relativePath }: Upload) =>
 function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Connection): readonly Upload[] {
   if (uploads.size === 0) return [];
   const place = { ...identityOf(picked.file), ...picked, parentId: parentOf(picked, connection) };
-  return (uploads.get(nameplateOf(place)) ?? []).filter((upload) => {
+  return (uploads.get(pathAndSizeOf(place)) ?? []).filter((upload) => {
     const { record } = upload.resumeState;
     // Since `uploads` was collected, the upload may have got its file, or been removed, canceled, or completed by another tab.
     if (!upload.needsFile) return false;

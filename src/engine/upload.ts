@@ -9,7 +9,7 @@ import { confirm } from '../pipeline/confirm.ts';
 import { chunkSizeFor, plan } from '../pipeline/plan.ts';
 import { type RunResult, run } from '../pipeline/run.ts';
 import type { Connection } from './connection.ts';
-import { compare, openSilently } from './files.ts';
+import { openAgain } from './files.ts';
 import type { ResumeState } from './resume/resume-state.ts';
 import type { DoneElsewhere, RemoteProgress, TabLocks } from './resume/tab-locks.ts';
 import { Progress } from './transfer/progress.ts';
@@ -78,8 +78,6 @@ export class Upload {
   readonly #context: UploadContext;
   readonly #machine: Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>;
   #startedMs: number | undefined;
-  /** Number of stored chunks when the file was last opened again. */
-  #openedCount: number | undefined;
   /** Promise that resolves when all runs and deletions that have started are over. */
   #work: Promise<unknown> = Promise.resolve();
 
@@ -304,6 +302,8 @@ export class Upload {
   }
 
   async #send(signal: AbortSignal, send: (outcome: UploadOutcome) => void): Promise<RunResult> {
+    /** Number of stored chunks when the file was last opened again. */
+    let openedCount: number | undefined;
     for (;;) {
       signal.throwIfAborted();
       const { picked } = this;
@@ -312,24 +312,17 @@ export class Upload {
       try {
         return await run(openFileOf(this, picked), createRunParts(this, picked, this.#context, signal, send));
       } catch (error) {
-        if (!needsFileAfter(error, picked)) throw error;
-        const file = await this.#openAgain(picked, signal).catch(() => undefined);
+        const { handle } = picked;
+        const storedCount = this.resumeState.record?.stored.size;
+        // Without a record, nothing could be compared. Without progress since the last time, the file is changed all the time.
+        const isWorthwhile = storedCount !== undefined && storedCount !== openedCount;
+        if (!needsFileAfter(error, picked) || !handle || !isWorthwhile) throw error;
+        openedCount = storedCount;
+        const file = await openAgain(this, handle, signal).catch(() => undefined);
         if (!file) throw error;
         this.picked = { ...picked, file };
       }
     }
-  }
-
-  /** Opens a file again that became unreadable because it was changed, if the stored part is unchanged. */
-  async #openAgain({ handle }: PickedFile, signal: AbortSignal): Promise<File | undefined> {
-    const { record } = this.resumeState;
-    const storedCount = record?.stored.size;
-    // Without progress in between, opening the file again would not help.
-    if (!handle || storedCount === this.#openedCount) return undefined;
-    const again = await openSilently(handle, signal);
-    const same = again && (await compare(this, again.file, signal)).same;
-    this.#openedCount = storedCount;
-    return same;
   }
 
   #afterRun(): void {

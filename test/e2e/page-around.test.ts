@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
+import { login } from '../../src/ui/styles/login.ts';
+import { styles } from '../../src/ui/styles/styles.ts';
 import { drop } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { filesOf } from './support/transfer.ts';
@@ -231,5 +233,32 @@ test('the page of the README uploads with the reference service in test mode', a
     (await filesOf(page)).map(({ name, phase }) => [name, phase]),
     [['first.pdf', 'done']],
   );
+  await page.close();
+});
+
+test('the minified styles of the one file have the same rules as the sources', async () => {
+  const page = await world.open('auth="local"');
+  await page.setInputFiles('secure-uploader >> #files', [
+    { name: 'a.txt', mimeType: '', buffer: Buffer.from('a') },
+  ]);
+  await page.waitForSelector('secure-uploader-login');
+  const [built, source] = await page.evaluate(
+    (texts) => {
+      const rulesOf = ({ cssRules }: CSSStyleSheet): string[] =>
+        // Browsers keep the text of values with `var()`.
+        Array.from(cssRules, ({ cssText }) => cssText.replace(/([,:]) /g, '$1').replace(/\b0\./g, '.'));
+      const { shadowRoot } = document.querySelector('secure-uploader') as HTMLElement;
+      const adopted = [shadowRoot as ShadowRoot, document].map((root) => [...root.adoptedStyleSheets]);
+      const parsed = texts.map((text) => {
+        const sheet = new CSSStyleSheet();
+        sheet.replaceSync(text);
+        return [sheet];
+      });
+      return [adopted, parsed].map((roots) => roots.map((sheets) => sheets.flatMap(rulesOf)));
+    },
+    [styles, login],
+  );
+  assert.ok((source ?? []).every((rules) => rules.join('').length > 1000));
+  assert.deepEqual(built, source);
   await page.close();
 });

@@ -41,7 +41,7 @@ describe('The command of the package', () => {
     assert.deepEqual(importers, []);
   });
 
-  test('explains itself, and exits with 2 for wrong options', () => {
+  test('explains itself, and exits with 2 for wrong options or without a service', () => {
     const help = run('--help');
     assert.deepEqual([help.status, /--base-url URL/.test(String(help.stdout))], [0, true]);
     const wrong = run('conform', '--base-url', 'nowhere', '--parent-id', 'a');
@@ -49,6 +49,9 @@ describe('The command of the package', () => {
       [wrong.status, wrong.stderr, wrong.stdout],
       [2, 'secure-uploader: --base-url must be an absolute URL\n', ''],
     );
+    const away = run('conform', '--base-url', 'http://localhost:1', '--parent-id', 'a');
+    assert.deepEqual([away.status, away.stdout], [2, '']);
+    assert.match(String(away.stderr), /^secure-uploader: no response: .*\n$/);
     for (const args of [['check'], ['conform', '--nonsense'], ['conform', '--base-url', 'https://a.example']])
       assert.equal(run(...args).status, 2, args.join(' '));
   });
