@@ -1,4 +1,4 @@
-// Checks comments, test titles, documentation and messages for words that docs/glossary.md replaces. Also finds comments that are
+// Checks comments, sentences in strings, documentation and messages for words that docs/glossary.md replaces. Also finds comments that are
 // too wide.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,6 +28,7 @@ const FOLDERS = ['demo', 'docs', 'scripts', 'src', 'test'];
 const EXCLUDED = [
   'docs/glossary.md', // contains the words on purpose
   'scripts/plain-words.mjs',
+  'test/package/check.test.ts',
 ];
 
 /** Returns the comment in a line of source code; empty if there is none. */
@@ -36,9 +37,11 @@ function commentIn(line) {
   return /\s\/\/ .*$/.exec(line)?.[0] ?? '';
 }
 
-/** Returns the text to check in a line. In source code, only comments and test titles are checked. */
+/** Returns the text to check in a line. In source code, that is comments, test titles, and strings of three words or more. */
 function readable(line, isSource) {
-  return !isSource || /^\s*(?:describe|it|test)\(/.test(line) ? line : commentIn(line);
+  if (!isSource || /^\s*(?:describe|it|test)\(/.test(line)) return line;
+  const strings = line.replace(/\$\{[^}]*\}/g, '').match(/(['"`])(?:\\.|(?!\1).)*?\1/g) ?? [];
+  return [commentIn(line), ...strings.filter((text) => / \S+ /.test(text))].join(' ');
 }
 
 /** Returns all words to replace in a text, as `{line, word, instead}`. */

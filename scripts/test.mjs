@@ -221,7 +221,8 @@ function writeFlaky(flaky) {
 const flaky = [];
 try {
   const known = ['check', ...SUITES.map(({ name }) => name)];
-  for (const name of only ?? []) if (!known.includes(name)) problems.push(`--only knows no suite "${name}"`);
+  for (const name of only ?? [])
+    if (!known.includes(name)) problems.push(`--only: there is no suite "${name}"`);
   const built = build();
   const queue = [...picked];
   if (stage) await runChecks().then(() => runQueue(queue, built));

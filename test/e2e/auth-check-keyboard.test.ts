@@ -71,7 +71,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     const form = page.locator('secure-uploader-login');
     await form.getByText('Incorrect email or password. Try again.').waitFor();
     assert.match(await announcedForm(page, 'Sign in'), /status: Incorrect email or password/);
-    assert.equal(await focused(page), 'Password', 'the focus is where it is typed anew');
+    assert.equal(await focused(page), 'Password', 'the focus is where it is typed again');
     await page.keyboard.type(world.service.seed.password);
     await page.keyboard.press('Enter');
 

@@ -117,7 +117,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     const other = await world.open({ auth: 'local' });
     call(other, world).catch(() => undefined);
     await inState(other, 'prompt');
-    assert.equal(world.count('authorize'), 1, 'the service knows nobody any more');
+    assert.equal(world.count('authorize'), 1, 'the service has no signed-in user any more');
     assert.equal(world.count('token'), 0);
   });
 });

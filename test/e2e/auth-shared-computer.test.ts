@@ -103,7 +103,7 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
       await pick(page, 0, `holiday-${index}.txt`);
       await uploader(page, 0).locator('[part~="sign-in"][data-state="prompt"]').waitFor();
     }
-    assert.equal(world.count('authorize') + world.count('token'), 0, 'nobody is signed in silently');
+    assert.equal(world.count('authorize') + world.count('token'), 0, 'no user is signed in silently');
     await signIn(first, 0, 'vic@example.com');
     await until(first, 'upload-completed', 2);
 

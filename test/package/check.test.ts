@@ -83,7 +83,7 @@ const faulty = {
   'src/ui/row.ts': row('.disabeld'),
   'src/store/typed.ts': "export const sizeBytes: number = 'one';\n",
   'docs/guide.md': '# A guide\n\nThe upload goes on.\n',
-  'src/ui/words.ts': `// Whoever hears of it.\nexport const word = 'nobody';\n// ${'wide '.repeat(26)}comment.\n`,
+  'src/ui/words.ts': `// Whoever hears of it.\nexport const word = 'nobody';\nexport const text = 'for nobody else';\n// ${'wide '.repeat(26)}comment.\n`,
   'test/words.test.mjs': "import { test } from 'node:test';\n\ntest('goes on', () => expect('anew'));\n",
   'src/core/long.ts': Array.from({ length: 401 }, (_, line) => `export const value${line} = ${line};\n`).join(
     '',
@@ -136,18 +136,19 @@ describe('npm run check', () => {
     assert.match(faultyRun.output, /Unknown property 'disabeld'/);
   });
 
-  test('rejects words that the glossary replaces, in documentation, comments and titles but not in code', () => {
+  test('rejects words that the glossary replaces, in documentation, comments and sentences but not in code', () => {
     assert.match(faultyRun.output, /^FAIL plain words/m);
     assert.match(faultyRun.output, /^docs\/guide\.md:3: write "continue, resume" instead of "goes on"$/m);
     assert.match(faultyRun.output, /^src\/ui\/words\.ts:1: write ".+" instead of "Whoever"$/m);
     assert.match(faultyRun.output, /^src\/ui\/words\.ts:1: write ".+" instead of "hears"$/m);
+    assert.match(faultyRun.output, /^src\/ui\/words\.ts:3: write ".+" instead of "nobody"$/m);
     assert.match(faultyRun.output, /^test\/words\.test\.mjs:3: write ".+" instead of "goes on"$/m);
     assert.doesNotMatch(faultyRun.output, /^src\/ui\/words\.ts:2: write/m);
   });
 
   test('rejects comments of more than 132 columns', () => {
-    assert.match(faultyRun.output, /^src\/ui\/words\.ts:3: wrap the comment at 132 columns$/m);
-    assert.doesNotMatch(faultyRun.output, /^src\/ui\/words\.ts:[12]: wrap/m);
+    assert.match(faultyRun.output, /^src\/ui\/words\.ts:4: wrap the comment at 132 columns$/m);
+    assert.doesNotMatch(faultyRun.output, /^src\/ui\/words\.ts:[123]: wrap/m);
   });
 
   test('rejects a type error', () => {

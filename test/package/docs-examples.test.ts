@@ -119,8 +119,25 @@ describe('The examples of the service', () => {
     }
     assert.equal(codeOf(409, 'commit'), 'name-taken');
     assert.equal(codeOf(413, 'open'), 'file-too-large');
-    const busy = request('HTTP/1.1 429');
-    assert.equal(readRefusal(answer(busy), 'open', PROFILE).retryAfterMs, 5000);
+    const examples = messages.filter(({ start }) => /^HTTP\/1\.1 (?:4(?!09)|503)/.test(start));
+    assert.deepEqual(
+      examples.map((example) => {
+        const { code, debugInfo, retryAfterMs } = readRefusal(answer(example), 'presign', PROFILE);
+        assert.equal(debugInfo, (example.body as { debuginfo: string }).debuginfo);
+        return [statusOf(example), code, retryAfterMs].join(' ').trim();
+      }),
+      [
+        '400 upload-refused',
+        '401 token-rejected',
+        '403 forbidden',
+        '404 session-expired',
+        '410 session-expired',
+        '413 upload-refused',
+        '422 upload-refused',
+        '429 rate-limited 5000',
+        '503 rate-limited 30000',
+      ],
+    );
   });
 
   test('of an S3 store can be read, and the CORS rules allow their headers', () => {

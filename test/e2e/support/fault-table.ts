@@ -158,6 +158,6 @@ export function causeOf(fault: string, column: Column, storageUrl: string): Part
     case 'proxy that answers for a while':
       return { status: 511, body: HTML, withoutCors: true, times: PROXY_TIMES };
     default:
-      throw new Error(`nobody knows how to cause "${fault}"`);
+      throw new Error(`there is no way to cause "${fault}"`);
   }
 }
