@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { minify } from 'terser';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import { inlined } from './scripts/smaller.mjs';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -133,22 +133,6 @@ const nothingLate: Plugin = {
     );
     // Imports go at the end, so that line numbers stay the same.
     return imports.length > 0 ? { code: [here, ...imports].join('\n'), map: null } : undefined;
-  },
-};
-
-/** Inlines functions and variables that are used once, before Vite's own minifier. */
-const inlined: Plugin = {
-  name: 'inlined',
-  async renderChunk(code) {
-    const { code: small = '', map } = await minify(code, {
-      ...{
-        module: true,
-        compress: { passes: 3, inline: 1, sequences: false, join_vars: false, keep_fargs: false },
-        mangle: false,
-        sourceMap: true,
-      },
-    });
-    return { code: small, map: String(map) };
   },
 };
 

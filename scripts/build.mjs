@@ -11,6 +11,7 @@ import { build } from 'vite';
 import { customData, webTypes } from './editor-data.mjs';
 import { listEntries } from './entries.mjs';
 import { filesUnder } from './files.mjs';
+import { inlined } from './smaller.mjs';
 import { createNotices, createSbom } from './third-party.mjs';
 
 // Otherwise Vite bundles Lit's development build when the environment says so.
@@ -115,7 +116,8 @@ async function command() {
     minify: true,
     rollupOptions,
   };
-  await build({ root, configFile: false, publicDir: false, logLevel: 'warn', build: options });
+  const rest = { root, configFile: false, publicDir: false, logLevel: 'warn' };
+  await build({ ...rest, plugins: [inlined], build: options });
 }
 
 /** Writes custom-elements.json with the paths of the built modules, and creates the data for editors from this file. */

@@ -52,12 +52,15 @@ function isHtml(prop: string, value: unknown): boolean {
   return /^(aria|data)-/.test(prop) || (HTML_PROPS as readonly string[]).includes(prop);
 }
 
+/** Names of attributes count as the property: JSX does not check the types of names with a hyphen. */
+const camelCase = (name: string): string => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+
 /** Divides props into those that React renders and those that are set on the element. */
 function splitProps(props: object): { html: Props; own: Props } {
   const html: Record<string, unknown> = {};
   const own: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(props)) {
-    if (!isHtml(name, value)) own[name] = value;
+    if (!isHtml(name, value)) own[camelCase(name)] = value;
     // On custom elements, React 18 supports neither `className` nor boolean attributes.
     else if (name === 'className') html.class = value;
     else if (value !== false || name.includes('-')) html[name] = value;

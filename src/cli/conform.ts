@@ -39,17 +39,24 @@ export interface Report {
   readonly html: string;
   /** Source of the object for `profile`. */
   readonly profile: string;
+  /** Options because of which some checks were not made; otherwise empty. */
+  readonly unchecked: string;
 }
 
-/** Rejects if the service doesn't respond, or doesn't accept the token: each check would then have the same wrong result. */
+/**
+ * Rejects if no check is selected, or if the service doesn't respond or doesn't accept the token: each check would then have the
+ * same wrong result.
+ */
 export async function conform(options: Options): Promise<Report> {
+  const { hash, only, origin, token } = options;
+  const checks = CHECKS.filter(({ id }) => id.includes(only));
+  if (checks.length === 0) throw new Error(`--only: there is no check "${only}"`);
   const context = new Context(options);
   const { status, error } = await context.opened();
   if (error) throw new Error(error);
-  if (status === 401)
-    throw new Error(`401: ${options.token ? 'another' : 'a'} token is needed (--token-file)`);
+  if (status === 401) throw new Error(`401: ${token ? 'another' : 'a'} token is needed (--token-file)`);
   const results: Result[] = [];
-  for (const check of CHECKS.filter(({ id }) => id.includes(options.only))) {
+  for (const check of checks) {
     const { id, title, expected, section } = check;
     const finding = await run(check, context);
     results.push({ id, title, expected, docs: `docs/service.md#${section}`, ...shownBy(context, finding) });
@@ -59,7 +66,12 @@ export async function conform(options: Options): Promise<Report> {
     results.filter((result) => result.outcome === outcome).length;
   const counts = { passed: countOf('pass'), failed: countOf('fail'), skipped: countOf('skip') };
   const { settings, shown } = context;
-  return { ...counts, results, html: shown.text(settings.html), profile: shown.text(settings.profile) };
+  const reasons = [origin ? '' : 'no --origin', hash === 'blake3' ? '--hash' : '', only ? '--only' : ''];
+  const unchecked = reasons.filter(Boolean).join(', ');
+  return {
+    ...counts,
+    ...{ results, unchecked, html: shown.text(settings.html), profile: shown.text(settings.profile) },
+  };
 }
 
 /** Returns a finding without secrets and control characters. */

@@ -17,7 +17,7 @@ export const HELP = `Checks a running service, and prints the settings that make
   --field NAME=VALUE    field of the request that opens a session (profile.sessionFields), repeatable
   --hash NAME           sha-256 (default) or blake3, for which no bytes are sent
   --wait SECONDS        longest wait for the expiry of a URL or a commit (default 20)
-  --only TEXT           only checks whose id contains this text
+  --only TEXT           only checks whose id has this text
   --json                the report as JSON
   --help
 
@@ -59,6 +59,8 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
+const isWebUrl = (url: string): boolean => /^https?:/.test(url) && URL.canParse(url);
+
 /** Returns the options, or `undefined` if the user asked for help. Throws an error with a message for the user. */
 export function readOptions(args: readonly string[]): Options | undefined {
   const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
@@ -66,10 +68,9 @@ export function readOptions(args: readonly string[]): Options | undefined {
   if (positionals.join() !== 'conform') throw new Error('the only command is "conform"');
   const { 'base-url': baseUrl = '', 'parent-id': parentId, hash = 'sha-256', origin } = values;
   const { wait = '20' } = values;
-  if (!/^https?:/.test(baseUrl) || !URL.canParse(baseUrl))
-    throw new Error('--base-url must be an absolute URL');
+  if (!isWebUrl(baseUrl)) throw new Error('--base-url must be an absolute URL');
   if (!parentId) throw new Error('--parent-id is missing');
-  if (origin && !URL.canParse(origin)) throw new Error('--origin must be an origin');
+  if (origin && !isWebUrl(origin)) throw new Error('--origin must be an absolute URL');
   if (hash !== 'sha-256' && hash !== 'blake3') throw new Error('--hash must be sha-256 or blake3');
   if (!(Number(wait) >= 0)) throw new Error('--wait must be a number of seconds');
   const token = readToken(values['token-file'], process.env.SECURE_UPLOADER_TOKEN);
@@ -107,5 +108,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
 /** Returns the token in a file (`-` is the standard input), or else `given`; `undefined` if there is none. */
 function readToken(file?: string, given?: string): string | undefined {
   const text = file === undefined ? given : readFileSync(file === '-' ? 0 : file, 'utf8');
+  if (file !== undefined && !/^\s*[^\s{]+\s*$/.test(text ?? ''))
+    throw new Error(`${file} must hold only the token`);
   return text?.trim() || undefined;
 }

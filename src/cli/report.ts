@@ -18,15 +18,21 @@ function linesOf({ outcome, id, title, expected, received, setting, docs }: Resu
   ];
 }
 
-export function reportText({ results, passed, failed, skipped, html, profile }: Report): string {
+const idsOf = (results: readonly Result[]): string =>
+  results.flatMap(({ outcome, id }) => (outcome === 'fail' ? [id] : [])).join(', ');
+
+export function reportText({ results, passed, failed, skipped, html, profile, unchecked }: Report): string {
   const settings = [html, ...(profile === '{}' ? [] : ['', `element.profile = ${profile};`])];
   return [
     ...results.flatMap(linesOf),
     '',
-    failed === 0 ? 'These settings work with the service:' : 'The settings so far:',
+    failed === 0 && !unchecked
+      ? 'These settings work with the service:'
+      : `The settings so far${unchecked && ` (${unchecked})`}:`,
     '',
     ...settings,
     '',
+    ...(failed > 0 ? [`Failed: ${idsOf(results)}`] : []),
     `${passed} passed, ${failed} failed, ${skipped} skipped`,
     '',
   ].join('\n');

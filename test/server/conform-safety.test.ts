@@ -178,10 +178,16 @@ test('tokens come from a file or the environment, and are sent over http only to
   const read = (baseUrl: string, ...args: string[]): Options | undefined =>
     readOptions(['conform', '--base-url', baseUrl, '--parent-id', 'a', ...args]);
   assert.equal(read('https://a.example', '--token-file', file)?.token, 'from-the-file');
+  for (const text of ['{ "access_token": "a" }', 'Bearer a', '', 'a\nb']) {
+    await writeFile(file, text);
+    assert.throws(() => read('https://a.example', '--token-file', file), /must hold only the token$/);
+  }
   process.env.SECURE_UPLOADER_TOKEN = 'from-the-environment';
   t.after(() => delete process.env.SECURE_UPLOADER_TOKEN);
   assert.equal(read('http://localhost:1')?.token, 'from-the-environment');
   assert.throws(() => read('http://a.example'), /--base-url must use https/);
+  for (const origin of ['localhost:5173', 'a.example', 'null'])
+    assert.throws(() => read('https://a.example', '--origin', origin), /--origin must be an absolute URL/);
   for (const name of ['token', 'second-token'])
     assert.throws(() => read('https://a.example', `--${name}`, 't'), new RegExp(`'--${name}'`));
 });

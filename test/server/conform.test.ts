@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { ServiceOptions } from '../../demo/server/options.ts';
 import { CHECKS, type Report } from '../../src/cli/conform.ts';
+import { reportText } from '../../src/cli/report.ts';
 import { failuresOf, runConform } from '../support/conform.ts';
 import { type FaultyServer, startFaultyServer } from '../support/mutant-proxy.ts';
 import { known } from '../support/mutations.ts';
@@ -62,6 +63,10 @@ describe('conform gives no false alarm', () => {
         const report = await runConform({ ...(await optionsFor(rig)), hash: settings.hash ?? 'sha-256' });
         assert.deepEqual(failuresOf(report), []);
         assert.ok(report.passed > (settings.hash ? 70 : 125), `${report.passed} passed`);
+        const said = settings.hash
+          ? /\nThe settings so far \(--hash\):\n/
+          : /\nThese settings work with the service:\n/;
+        assert.match(reportText(report), said);
       } finally {
         await rig.end();
       }
@@ -84,6 +89,7 @@ describe('conform gives no false alarm', () => {
     const rig = await startRig({ urlLifetimeMs: 1000 });
     try {
       const report = await runConform({ ...(await optionsFor(rig)), only: 'put-expired' });
+      assert.match(reportText(report), /\nThe settings so far \(--only\):\n/);
       assert.deepEqual(
         [report.passed, report.results[0]?.received],
         [1, '403 {"debuginfo":"the URL has expired"}'],
@@ -99,6 +105,9 @@ test('conform stops if the service does not respond, or does not accept the toke
   const { token = '', ...options } = await optionsFor(rig);
   await assert.rejects(runConform(options), { message: '401: a token is needed (--token-file)' });
   await assert.rejects(runConform({ ...options, token: `${token}x` }), { message: /^401: another token/ });
+  await assert.rejects(runConform({ ...options, token, only: 'nothing' }), {
+    message: '--only: there is no check "nothing"',
+  });
   await rig.end();
   await assert.rejects(runConform({ ...options, token }), { message: /^no response: .*ECONNREFUSED/ });
 });
@@ -132,6 +141,7 @@ describe('conform finds the fault of a service that', () => {
       const report = await runConform({ ...options, only: needsAll ? '' : check, wait: '1' });
       const found = report.results.find(({ id }) => id === check);
       assert.equal(found?.outcome, 'fail', JSON.stringify(found));
+      assert.match(reportText(report), new RegExp(`\\nFailed: (?:.*, )?${check}(?:, .*)?\\n\\d+ passed`));
     });
   }
 });

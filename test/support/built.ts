@@ -35,6 +35,7 @@ const BUILD_SOURCES = [
   'scripts/editor-data.mjs',
   'scripts/entries.mjs',
   'scripts/files.mjs',
+  'scripts/smaller.mjs',
   'scripts/third-party.mjs',
   'vite.config.ts',
   'tsconfig.json',

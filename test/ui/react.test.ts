@@ -219,6 +219,16 @@ describe('the component for React', () => {
     await expectReset();
   });
 
+  it('takes names of attributes as the properties', async () => {
+    // TypeScript does not check names with a hyphen in JSX.
+    const named = { 'max-files': 3, 'upload-origins': 'https://a.example', 'data-x': '1' } as object;
+    const element = await mount(named);
+    expect([element.maxFiles, element.uploadOrigins]).to.deep.equal([3, 'https://a.example']);
+    expect(element.dataset.x).to.equal('1');
+    render({});
+    expect(element.uploadOrigins).to.equal(document.createElement(TAG).uploadOrigins);
+  });
+
   it('pauses when it is unmounted during an upload, and then calls no listener', async () => {
     const name = uniqueName();
     await addFault({ operation: 'put', match: { fileName: name }, delayMs: 60_000 });
