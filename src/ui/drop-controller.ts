@@ -4,6 +4,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
 import { nextName } from '../core/names.ts';
+import { pageOf } from './page.ts';
 import { type DropContent, type FoundFile, readDrop, withoutSystemFiles } from './read-drop.ts';
 import type { Intake } from './views/state.ts';
 
@@ -57,7 +58,7 @@ export class DropController implements ReactiveController {
   hostConnected(): void {
     this.#connection = new AbortController();
     const { signal } = this.#connection;
-    const page = this.#host.ownerDocument.defaultView ?? globalThis;
+    const page = pageOf(this.#host);
     for (const type of ['dragenter', 'dragover', 'drop'] as const) {
       this.#host.addEventListener(type, this.#onDrag, { signal });
       listenLast(page, type, this.#onDrag as EventListener, signal);
@@ -209,7 +210,7 @@ export class DropController implements ReactiveController {
     const { localName, type, shadowRoot, firstElementChild } = target;
     const isOpen =
       shadowRoot || firstElementChild || (this.#host.getRootNode() as ShadowRoot).host === target;
-    return type === 'file' || (!isOpen && customElements.get(localName) !== undefined);
+    return type === 'file' || (!isOpen && pageOf(target).customElements.get(localName) !== undefined);
   }
 
   #set(intake: Intake): void {

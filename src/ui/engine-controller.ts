@@ -16,6 +16,7 @@ import { sleep } from '../core/wait.ts';
 import { deleteUploads } from '../engine/sign-out.ts';
 import { totalsOf } from '../engine/snapshot-store.ts';
 import { Uploader, type UploaderOptions } from '../engine/uploader.ts';
+import { pageOf } from './page.ts';
 import { readSettings, type SettingsHost } from './read-settings.ts';
 
 export interface EngineHost extends ReactiveControllerHost, HTMLElement, SettingsHost {
@@ -112,6 +113,9 @@ export class EngineController implements ReactiveController {
   }
 
   hostConnected(): void {
+    // The frame may never come if its window was closed.
+    if (this.#isRendering) this.#host.requestUpdate();
+    this.#isRendering = false;
     this.#removal.abort();
     this.#uploader?.restore();
   }
@@ -180,7 +184,8 @@ export class EngineController implements ReactiveController {
       this.#renderedMs = performance.now();
       this.#host.requestUpdate();
     };
-    const inFrame = (): unknown => requestAnimationFrame(render);
+    // The first window of an element that was moved may be hidden, and then has no frames.
+    const inFrame = (): unknown => pageOf(this.#host).requestAnimationFrame(render);
     if (waitMs > 0) setTimeout(inFrame, waitMs);
     else inFrame();
   }

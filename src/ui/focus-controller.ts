@@ -1,6 +1,7 @@
 // Keeps the keyboard focus. When the focused button is removed, focuses the nearest remaining button. A row that moves keeps it.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { listenOnPage } from './page.ts';
 
 export type FocusHost = ReactiveControllerHost & { readonly renderRoot: HTMLElement | DocumentFragment };
 
@@ -17,14 +18,7 @@ export class FocusController implements ReactiveController {
   constructor(host: FocusHost) {
     this.#host = host;
     host.addController(this);
-  }
-
-  hostConnected(): void {
-    globalThis.addEventListener('focus', this.#onReturn);
-  }
-
-  hostDisconnected(): void {
-    globalThis.removeEventListener('focus', this.#onReturn);
+    listenOnPage(host, 'focus', () => this.#onReturn());
   }
 
   hostUpdate(): void {
@@ -66,9 +60,9 @@ export class FocusController implements ReactiveController {
    * Focuses the panel with the button that opens the sign-in window again. Called when the user returns to the page, because the
    * user has probably closed the window.
    */
-  readonly #onReturn = (): void => {
+  #onReturn(): void {
     this.#host.renderRoot.querySelector<HTMLElement>('[data-state="popup-lost"]')?.focus();
-  };
+  }
 }
 
 /**

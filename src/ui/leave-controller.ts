@@ -3,9 +3,9 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { isActive } from '../core/phases.ts';
 import type { Snapshot } from '../core/types.ts';
+import { pageOf } from './page.ts';
 
-interface LeaveHost extends ReactiveControllerHost {
-  readonly isConnected: boolean;
+interface LeaveHost extends ReactiveControllerHost, Node {
   readonly snapshot: Snapshot;
   readonly keeperUrl?: string | undefined;
   readonly noLeaveWarning: boolean;
@@ -16,6 +16,8 @@ interface LeaveHost extends ReactiveControllerHost {
 
 export class LeaveController implements ReactiveController {
   readonly #host: LeaveHost;
+  /** The window in which the element is. */
+  #page = window;
   /** Controller that is aborted when the screen may turn off; `undefined` while it may. */
   #screen: AbortController | undefined;
   #hasAskedToPersist = false;
@@ -25,6 +27,10 @@ export class LeaveController implements ReactiveController {
   constructor(host: LeaveHost) {
     this.#host = host;
     host.addController(this);
+  }
+
+  hostConnected(): void {
+    this.#page = pageOf(this.#host);
   }
 
   hostUpdated(): void {
@@ -41,8 +47,8 @@ export class LeaveController implements ReactiveController {
     const { keeperUrl, noLeaveWarning, noResume, persistStorage, wakeLock } = this.#host;
     // Firefox keeps no page with this listener in the back/forward cache.
     const warns = isUploading && !noLeaveWarning && !keeperUrl;
-    globalThis[warns ? 'addEventListener' : 'removeEventListener']('beforeunload', this.#warn);
-    if (isUploading && wakeLock) this.#screen ??= keepScreenOn();
+    this.#page[warns ? 'addEventListener' : 'removeEventListener']('beforeunload', this.#warn);
+    if (isUploading && wakeLock) this.#screen ??= keepScreenOn(this.#page);
     else {
       this.#screen?.abort();
       this.#screen = undefined;
@@ -53,9 +59,9 @@ export class LeaveController implements ReactiveController {
   }
 }
 
-/** Keeps the screen on until the result is aborted. */
-function keepScreenOn(): AbortController {
+/** Keeps the screen on while `page` is visible, until the result is aborted. */
+function keepScreenOn(page: Window): AbortController {
   const life = new AbortController();
-  import('./screen-lock.ts').then(({ lockScreen }) => lockScreen(life.signal)).catch(() => undefined);
+  import('./screen-lock.ts').then(({ lockScreen }) => lockScreen(page, life.signal)).catch(() => undefined);
   return life;
 }

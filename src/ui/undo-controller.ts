@@ -7,6 +7,7 @@ import { reduceFile, totalsOf } from '../engine/snapshot-store.ts';
 import type { UndoCommand } from '../engine/upload-state.ts';
 import { focusRow } from './focus-controller.ts';
 import type { Messages } from './messages.ts';
+import { listenOnPage } from './page.ts';
 import type { Undo } from './views/state.ts';
 
 /** Time in which a command can be undone, in milliseconds. */
@@ -45,14 +46,10 @@ export class UndoController implements ReactiveController {
     this.#apply = apply;
     this.#say = say;
     host.addController(this);
-  }
-
-  hostConnected(): void {
-    globalThis.addEventListener('pagehide', this.complete);
+    listenOnPage(host, 'pagehide', this.complete);
   }
 
   hostDisconnected(): void {
-    globalThis.removeEventListener('pagehide', this.complete);
     this.complete();
   }
 

@@ -2,6 +2,7 @@
 // can have any height. Works whatever scrolls.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { pageOf } from './page.ts';
 import type { RowRange } from './views/state.ts';
 
 /** Number of rows up to which a list is rendered completely. */
@@ -25,7 +26,6 @@ export class WindowController implements ReactiveController {
   #average = GUESS;
   #ids: readonly string[] = [];
   #range: RowRange | undefined;
-  #frame = 0;
   #observer: IntersectionObserver | undefined;
 
   constructor(host: WindowHost) {
@@ -42,7 +42,6 @@ export class WindowController implements ReactiveController {
   hostDisconnected(): void {
     this.#observer?.disconnect();
     this.#observer = undefined;
-    cancelAnimationFrame(this.#frame);
   }
 
   /** Returns the rows to render now. */
@@ -85,7 +84,7 @@ export class WindowController implements ReactiveController {
     if (next.first !== this.#range?.first || next.last !== this.#range.last) this.#host.requestUpdate();
     // The observer reports only that a spacer comes near, and not that it comes nearer.
     else if (entries.some((entry) => entry.isIntersecting))
-      this.#frame = requestAnimationFrame(() => this.#observe());
+      pageOf(this.#host.renderRoot).requestAnimationFrame(() => this.#observe());
   };
 
   #compute(): RowRange {
@@ -112,7 +111,7 @@ export class WindowController implements ReactiveController {
     const scroller = root.querySelector('.scroller')?.getBoundingClientRect();
     if (!list || !scroller) return [-MARGIN, MARGIN];
     const { top: start, height } = list.getBoundingClientRect();
-    const { innerHeight } = list.ownerDocument.defaultView ?? globalThis;
+    const { innerHeight } = pageOf(list);
     const scale = height / list.offsetHeight || 1;
     const top = Math.max(scroller.top, 0);
     const bottom = Math.max(top, Math.min(scroller.bottom, innerHeight));

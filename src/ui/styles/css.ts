@@ -8,11 +8,13 @@ const sheets = new WeakMap<Document, Map<string, CSSStyleSheet>>();
 /** Adds `styles` to a root, once. A style sheet works only in the document in which it was created. */
 export function adopt(root: Document | ShadowRoot, styles: string): void {
   const page = root.ownerDocument ?? (root as Document);
+  // Nothing is shown in a document without a window.
+  if (!page.defaultView) return;
   const ofPage = sheets.get(page) ?? new Map<string, CSSStyleSheet>();
   sheets.set(page, ofPage);
   let sheet = ofPage.get(styles);
   if (!sheet) {
-    sheet = new ((page.defaultView ?? globalThis) as typeof globalThis).CSSStyleSheet();
+    sheet = new page.defaultView.CSSStyleSheet();
     sheet.replaceSync(styles);
     ofPage.set(styles, sheet);
   }
