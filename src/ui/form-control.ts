@@ -47,9 +47,14 @@ export abstract class FormControl extends LitElement {
 
   constructor() {
     super();
-    // A click on a `<label>` is dispatched to the element itself.
+    let isInside = false;
+    // A click on a `<label>` is dispatched to the element itself; in Firefox also a click inside of the element, if the label is
+    // around it.
     this.addEventListener('click', (event) => {
-      if (event.composedPath()[0] === this) this.openPicker();
+      if (event.composedPath()[0] !== this) {
+        isInside = true;
+        setTimeout(() => (isInside = false));
+      } else if (!isInside) this.openPicker();
     });
   }
 

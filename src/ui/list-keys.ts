@@ -34,7 +34,7 @@ export class ListKeys implements ReactiveController {
   }
 
   readonly #onFocus = ({ target }: Event): void => {
-    const row = rowOf(target);
+    const row = this.#rowOf(target);
     if (!row || row.dataset.id === this.currentId) return;
     this.currentId = row.dataset.id;
     // In a microtask, because a rendering may set the focus.
@@ -42,8 +42,9 @@ export class ListKeys implements ReactiveController {
   };
 
   readonly #onKey = (event: KeyboardEvent): void => {
-    const row = rowOf(event.target);
-    if (!row || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+    const row = this.#rowOf(event.target);
+    if (!row || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey)
+      return;
     this.#wanted = undefined;
     const act = this.#actionOf(event, row);
     if (!act) return;
@@ -52,6 +53,11 @@ export class ListKeys implements ReactiveController {
     event.stopPropagation();
     act();
   };
+
+  /** Returns the row that contains `target`. What is in slots has its own keys, and may be in a `.row` of the page. */
+  #rowOf(target: EventTarget | null): HTMLElement | null {
+    return this.#host.renderRoot.contains(target as Node) ? rowOf(target as Element) : null;
+  }
 
   #actionOf({ key, repeat, target }: KeyboardEvent, row: HTMLElement): (() => void) | undefined {
     const toStart = getComputedStyle(row).direction === 'rtl' ? 'ArrowRight' : 'ArrowLeft';
@@ -84,7 +90,7 @@ export class ListKeys implements ReactiveController {
   #goToEnd(end: 'first' | 'last'): void {
     const list = this.#host.renderRoot.querySelector('.list');
     const child = end === 'first' ? list?.firstElementChild : list?.lastElementChild;
-    const row = rowOf(child ?? null);
+    const row = rowOf(child);
     this.#wanted = child && !row ? end : undefined;
     row?.focus();
     // Needed even if the row has the focus: WebKit scrolls to the top when the focused row is replaced, and focus() does not scroll
@@ -93,8 +99,8 @@ export class ListKeys implements ReactiveController {
   }
 }
 
-const rowOf = (target: EventTarget | null): HTMLElement | null =>
-  target instanceof Element ? target.closest<HTMLElement>('.row') : null;
+const rowOf = (element: Element | null | undefined): HTMLElement | null =>
+  element?.closest<HTMLElement>('.row') ?? null;
 
 /** Focuses the control of `row` that has the same action as `control`, or else the row. */
 function focusIn(row: Element | null, { dataset }: HTMLElement): void {

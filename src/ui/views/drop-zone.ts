@@ -43,7 +43,7 @@ export function dropZone(state: WidgetState, commands: Commands): TemplateResult
 
 /** Elements in slots that do something themselves when they are clicked. */
 const ACTIVE =
-  'a,button,input,select,textarea,label,summary,audio,video,[slot=buttons],[contenteditable],[tabindex],[role]:not([role=img])';
+  'a,area,button,input,select,textarea,label,summary,audio,video,[slot=buttons],[contenteditable],[tabindex],[role]:not([role=img])';
 
 /** True for elements that do nothing themselves when they are clicked. A custom element may do anything. */
 const isSurface = (element: HTMLElement): boolean =>
