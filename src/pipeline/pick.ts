@@ -25,21 +25,24 @@ export function refusal({ file }: PickedFile, limits: PickLimits, listedCount: n
   return undefined;
 }
 
-/** Extensions by media type. Systems report other types for some of these files, or none. A type without extensions is one. */
+/**
+ * Extensions by media type. Systems report other types for some of these files, or none. A type without extensions is one. The
+ * prefixes `x-` and `vnd.` are left out, because pages and systems disagree about them.
+ */
 const EXTENSIONS = new Map([
   [
     'application',
-    'pdf zip x-zip-compressed=zip json xml gzip=gz x-7z-compressed=7z vnd.rar=rar msword=doc vnd.ms-excel=xls vnd.ms-powerpoint=ppt vnd.openxmlformats-officedocument.wordprocessingml.document=docx vnd.openxmlformats-officedocument.spreadsheetml.sheet=xlsx vnd.openxmlformats-officedocument.presentationml.presentation=pptx',
+    'pdf zip zip-compressed=zip json xml gzip=gz 7z-compressed=7z rar rar-compressed=rar msword=doc ms-excel=xls ms-powerpoint=ppt openxmlformats-officedocument.wordprocessingml.document=docx openxmlformats-officedocument.spreadsheetml.sheet=xlsx openxmlformats-officedocument.presentationml.presentation=pptx',
   ],
-  ['text', 'csv plain=txt,log markdown=md'],
-  ['image', 'jpeg=jpg,jpeg png gif webp heic heif avif tiff=tif,tiff svg+xml=svg'],
-  ['video', 'mp4 quicktime=mov x-matroska=mkv webm x-msvideo=avi'],
-  ['audio', 'mpeg=mp3 mp4=m4a wav flac ogg aac'],
+  ['text', 'csv xml plain=txt,log markdown=md'],
+  ['image', 'jpeg=jpg,jpeg,jfif png gif webp heic heif avif tiff=tif,tiff svg+xml=svg adobe-dng=dng'],
+  ['video', 'mp4=mp4,m4v quicktime=mov matroska=mkv webm msvideo=avi mp2t=mts'],
+  ['audio', 'mpeg=mp3 mp4=m4a wav flac ogg=ogg,opus aac'],
 ]);
 
 /** Returns the known extensions of a media type such as `image/heic` or `image/*`. */
 function extensionsOf(type: string): string[] {
-  const [top = '', subtype] = type.split('/');
+  const [top = '', subtype] = type.replace(/\/(x-|vnd\.)/, '/').split('/');
   return (EXTENSIONS.get(top) ?? '').split(' ').flatMap((entry) => {
     const [name, extensions = name] = entry.split('=');
     const known = extensions?.split(',') ?? [];
@@ -48,17 +51,17 @@ function extensionsOf(type: string): string[] {
   });
 }
 
+/** Returns a media type without its parameters. */
+const plain = (type: string): string => type.replace(/;.*/s, '').trim().toLowerCase();
+
 /** True if the name or the media type of the file matches the `accept` list. The name counts if its extension is known. */
 export function matchesAccept(
   file: { readonly name: string; readonly type: string },
   accept: string,
 ): boolean {
-  const rules = accept
-    .split(',')
-    .map((rule) => rule.trim().toLowerCase())
-    .filter(Boolean);
+  const rules = accept.split(',').map(plain).filter(Boolean);
   const name = file.name.toLowerCase();
-  const type = file.type.toLowerCase().split(';')[0] ?? '';
+  const type = plain(file.type);
   return (
     rules.length === 0 ||
     rules.some((rule) => {
