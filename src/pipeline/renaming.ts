@@ -8,7 +8,7 @@ import { SessionLost } from './session-lost.ts';
 /** Number of taken names after which the upload fails with `name-taken`. */
 const MAX_NAMES = 50;
 
-/** Names that running uploads use, with folder, each with its upload. */
+/** Names that running uploads use, with folder, in Unicode NFC as the service gets them, each with its upload. */
 export type UsedNames = Map<string, object>;
 
 const isTaken = (error: unknown): error is UploaderError =>
@@ -34,7 +34,7 @@ export function renaming(
     async openSession(input, signal) {
       fileName ||= input.fileName;
       for (let count = 1; ; count += 1, fileName = nextName(fileName)) {
-        const key = `${input.parentId}/${fileName}`;
+        const key = `${input.parentId}/${fileName}`.normalize();
         const owner = used.get(key) ?? upload;
         if (owner !== upload && count < MAX_NAMES) continue;
         used.set(key, owner);
