@@ -18,6 +18,9 @@ export interface DropHost extends ReactiveControllerHost, HTMLElement {
 
 const NOTHING: Intake = { dragging: false, readingCount: undefined, emptyFolderCount: 0 };
 
+/** Time after which a drop is shown as being read although no file was found yet, in milliseconds. */
+const SLOW_MS = 300;
+
 /** Time in which `dragover` follows `dragleave` if the files are still over the element, in milliseconds. */
 const LEAVE_MS = 200;
 
@@ -38,8 +41,8 @@ export class DropController implements ReactiveController {
   /** True while something of this page is dragged. Such a drag can contain a file, for example the one of an image. */
   #isOwnDrag = false;
   #leaveTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Number that is incremented to discard files that are still being read. */
-  #generation = 0;
+  /** Number of drops that are being read. Replaced to discard them. */
+  #reads = { count: 0 };
 
   /** `onDragStart` is called when files are dragged over the host. If `isClosed` returns true, files are ignored. */
   constructor(
@@ -80,7 +83,7 @@ export class DropController implements ReactiveController {
 
   /** Discards files that are still being read. Call this method when the user changes. */
   leave(): void {
-    this.#generation += 1;
+    this.#reads = { count: 0 };
     this.#set(NOTHING);
   }
 
@@ -93,22 +96,32 @@ export class DropController implements ReactiveController {
   async read(
     reader: (onFound: (count: number) => void) => Promise<DropContent>,
   ): Promise<readonly FoundFile[]> {
-    const generation = this.#generation;
+    const reads = this.#reads;
     let frame = 0;
     let readingCount = 0;
+    reads.count += 1;
     // Otherwise, the same note about the next drop would not be announced.
     this.#set({ ...this.intake, emptyFolderCount: 0 });
-    const content = await reader((count) => {
+    const onFound = (count: number): void => {
       readingCount = count;
       frame ||= requestAnimationFrame(() => {
         frame = 0;
-        if (generation === this.#generation) this.#set({ ...this.intake, readingCount });
+        if (reads === this.#reads) this.#set({ ...this.intake, readingCount });
       });
-    });
+    };
+    const timer = setTimeout(() => onFound(readingCount), SLOW_MS);
+    const content = await reader(onFound);
+    clearTimeout(timer);
     cancelAnimationFrame(frame);
-    if (generation !== this.#generation) return [];
+    if (reads !== this.#reads) return [];
+    reads.count -= 1;
     const { files, emptyFolderCount } = this.#host.includeHidden ? content : withoutSystemFiles(content);
-    this.#set({ ...NOTHING, emptyFolderCount });
+    const { intake } = this;
+    this.#set({
+      ...intake,
+      readingCount: reads.count > 0 ? intake.readingCount : undefined,
+      emptyFolderCount: intake.emptyFolderCount + emptyFolderCount,
+    });
     return files;
   }
 
@@ -221,13 +234,17 @@ export class DropController implements ReactiveController {
 
 const pastedNames = new Set<string>();
 
-/** Gives a picture from the clipboard its own name. Browsers name each of them `image.png`. */
+/** Age up to which a pasted file is a picture that the browser has just created, in milliseconds. */
+const FRESH_MS = 60_000;
+
+/** Gives a picture from the clipboard its own name. Browsers name each of them `image.png`, as of now. */
 function named(found: FoundFile): FoundFile {
-  if (found.file?.name !== 'image.png') return found;
+  const { file, relativePath } = found;
+  if (relativePath !== 'image.png' || !file || Date.now() - file.lastModified > FRESH_MS) return found;
   let name = `image ${new Date().toLocaleString('sv').replaceAll(':', '.')}.png`;
   while (pastedNames.has(name)) name = nextName(name);
   pastedNames.add(name);
-  return { file: new File([found.file], name, { type: 'image/png' }), relativePath: name };
+  return { file: new File([file], name, { type: 'image/png' }), relativePath: name };
 }
 
 /** Calls `listener` after the other listeners of the window, also after those that are added later. */

@@ -49,7 +49,7 @@ export const readInput = (files: readonly File[], onFound: OnFound): Promise<Dro
 
 /** Files that systems add to folders: thumbnails, settings of folders, attributes of files, and trash. */
 const OF_SYSTEM =
-  /(^|\/)(\.DS_Store|\._[^/]*|(eh)?Thumbs\.db|desktop\.ini|(__MACOSX|\.Spotlight-V100|\.Trash[^/]*|\.fseventsd|@eaDir|\$RECYCLE\.BIN|System Volume Information)\/.*)$/i;
+  /(^|\/)(\.DS_Store|\.localized|Icon\r|\._[^/]*|(eh)?Thumbs\.db|desktop\.ini|(__MACOSX|\.Spotlight-V100|\.Trash[^/]*|\.TemporaryItems|\.fseventsd|@eaDir|\$RECYCLE\.BIN|System Volume Information)\/.*)$/i;
 
 async function readAll(
   readers: readonly ((findings: Findings) => Promise<void>)[],
@@ -74,13 +74,9 @@ function grab(item: WithHandle): (findings: Findings) => Promise<void> {
   const entry = item.webkitGetAsEntry?.() ?? null;
   const handle = item.getAsFileSystemHandle?.().catch(() => null);
   return async (findings) => {
-    const held = (await handle) ?? null;
-    if (held?.kind === 'directory')
-      await readFolder(held as FileSystemDirectoryHandle, `${held.name}/`, findings);
-    else if (entry?.isDirectory) await readEntry(entry, '', findings);
-    else if (file) found(findings, file, file.name, held as FileSystemFileHandle | null);
-    else if (entry) await readEntry(entry, '', findings);
-    else lost(findings, held?.name ?? '?');
+    if (file && !entry?.isDirectory) found(findings, file, file.name, (await handle) as FileSystemFileHandle);
+    else if (entry) await readEntry(entry, '', findings, handle);
+    else lost(findings, (await handle)?.name ?? '?');
   };
 }
 
@@ -96,25 +92,6 @@ function found(
 
 const lost = ({ files }: Findings, relativePath: string): void => void files.push({ relativePath });
 
-async function readFolder(
-  folder: FileSystemDirectoryHandle,
-  path: string,
-  findings: Findings,
-): Promise<void> {
-  let isEmpty = true;
-  try {
-    for await (const child of folder.values()) {
-      isEmpty = false;
-      if (child.kind === 'directory') {
-        await readFolder(child as FileSystemDirectoryHandle, `${path}${child.name}/`, findings);
-      } else await readHandle(child as FileSystemFileHandle, path, findings);
-    }
-    if (isEmpty) findings.emptyFolderCount++;
-  } catch {
-    lost(findings, path);
-  }
-}
-
 async function readHandle(handle: FileSystemFileHandle, path: string, findings: Findings): Promise<void> {
   try {
     found(findings, await handle.getFile(), path + handle.name, handle);
@@ -123,32 +100,53 @@ async function readHandle(handle: FileSystemFileHandle, path: string, findings: 
   }
 }
 
-async function readEntry(entry: FileSystemEntry, parent: string, findings: Findings): Promise<void> {
+/** Reads what `handle`, if the browser has it, is also the handle of. Chromium lists no handles of names like `aux.h` or `a.url`. */
+async function readEntry(
+  entry: FileSystemEntry,
+  parent: string,
+  findings: Findings,
+  handle?: Promise<FileSystemHandle | null>,
+): Promise<void> {
   const path = parent + entry.name;
   try {
     if (entry.isFile) {
       const file = await new Promise<File>((resolve, reject) => {
         (entry as FileSystemFileEntry).file(resolve, reject);
       });
-      found(findings, file, path);
-    } else await readFolderEntry(entry as FileSystemDirectoryEntry, `${path}/`, findings);
+      found(findings, file, path, (await handle) as FileSystemFileHandle);
+    } else
+      await readFolder(
+        entry as FileSystemDirectoryEntry,
+        `${path}/`,
+        findings,
+        (await handle) as FileSystemDirectoryHandle,
+      );
   } catch {
     lost(findings, path + (entry.isFile ? '' : '/'));
   }
 }
 
 /** Reads a folder. A reader returns at most 100 children at a time (Chromium), and an empty list at the end. */
-async function readFolderEntry(
+async function readFolder(
   folder: FileSystemDirectoryEntry,
   path: string,
   findings: Findings,
+  handle: FileSystemDirectoryHandle | null,
 ): Promise<void> {
   const reader = folder.createReader();
   for (let isEmpty = true; ; isEmpty = false) {
     const children = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     );
-    for (const child of children) await readEntry(child, path, findings);
+    for (const child of children) {
+      const kind = child.isFile ? 'getFileHandle' : 'getDirectoryHandle';
+      await readEntry(
+        child,
+        path,
+        findings,
+        handle?.[kind](child.name).catch(() => null),
+      );
+    }
     if (children.length > 0) continue;
     if (isEmpty) findings.emptyFolderCount++;
     return;
