@@ -100,7 +100,7 @@ async function readHandle(handle: FileSystemFileHandle, path: string, findings: 
   }
 }
 
-/** Reads what `handle`, if the browser has it, is also the handle of. Chromium lists no handles of names like `aux.h` or `a.url`. */
+/** Reads an entry; `handle` is its handle. Folders are not read by handles: Chromium leaves out names like `aux.h` or `a.url`. */
 async function readEntry(
   entry: FileSystemEntry,
   parent: string,

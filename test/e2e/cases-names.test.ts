@@ -96,7 +96,7 @@ test('files of one name in two uploaders of a page are stored under two names', 
   await page.close();
 });
 
-test('a name that another tab takes before the commit is offered anew, and by keys no byte is sent again', async () => {
+test('a name that another tab takes before the commit fails the file, and a new one by keys sends no byte again', async () => {
   const [mine, other] = ['mine/deed.pdf', 'other/deed.pdf'].map(write) as [string, string];
   const page = await world.openWithToken(UNIQUE);
   const gate = createGate();

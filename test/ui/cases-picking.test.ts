@@ -1,4 +1,4 @@
-// Files that the picker gives badly, late, or with files of the system. test/e2e/cases-picking.test.ts has the browser's own picker.
+// Files that the picker gives badly, late, or with files of the system. test/e2e/cases-picking.test.ts has real keys and choosers.
 
 import { expect } from '@open-wc/testing';
 import { sendKeys } from '@web/test-runner-commands';
