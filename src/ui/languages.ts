@@ -37,9 +37,10 @@ export function textsOf<T>(host: TextHost, english: T): () => T {
     },
     hostDisconnected: () => void languages.hosts.delete(host),
     hostUpdate() {
-      // Lit cannot update a text that a translator has replaced by a <font>.
-      for (const font of host.renderRoot?.querySelectorAll('font') ?? [])
-        font.replaceWith(...font.childNodes);
+      // Lit cannot update a text that a translator has replaced by a <font>, and does not remove one beside the text. A changed
+      // announcement would be spoken again.
+      for (const font of host.renderRoot?.querySelectorAll('font:not([aria-live] *)') ?? [])
+        font.replaceWith(font.className || font.previousSibling?.nodeType === 3 ? '' : font.textContent);
     },
   });
   return () => ({ ...english, ...languages.textsFor?.(host), ...host.messages });

@@ -1,0 +1,191 @@
+// The element while an add-on translates the page: texts in several parts, texts beside the original, and translation that never ends.
+
+import { expect } from '@open-wc/testing';
+import { resetMouse } from '@web/test-runner-commands';
+import { freshFile } from '../support/bytes.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
+import { closeEngines } from '../support/engine.ts';
+import { click, press } from './accessible.ts';
+import { fileReaches, restoreBrowser, setUp } from './stage.ts';
+import { all, button, createElement, one, shown, textFile, textOf } from './support.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+  restoreBrowser();
+  await resetMouse();
+  await closeEngines();
+});
+
+const font = (...content: (string | Node)[]): HTMLElement => {
+  const made = document.createElement('font');
+  made.append(...content);
+  return made;
+};
+
+/** Returns the texts that a translator has not seen yet. */
+function untranslated(root: Node): Text[] {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const texts: Text[] = [];
+  while (walker.nextNode()) texts.push(walker.currentNode as Text);
+  return texts.filter(({ data, parentElement }) => data.trim() && !parentElement?.closest('font'));
+}
+
+/** Replaces texts as Google Translate does: an outer font for a text, and an inner font for each sentence of it. */
+function translate(root: Node): void {
+  for (const text of untranslated(root)) {
+    const sentences = text.data.split(/(?<=\. )/);
+    text.replaceWith(font(...sentences.map((sentence) => font(`„${sentence}“`))));
+  }
+}
+
+/** Adds each translation after its text, as add-ons do that show both languages. */
+function translateBeside(root: Node): void {
+  for (const text of untranslated(root))
+    if (!text.nextSibling) text.after(font(document.createElement('br'), font(`„${text.data}“`)));
+}
+
+/** Adds the translation of an element at its end, with a class, as add-ons do for paragraphs with several parts. */
+function translateWhole(element: HTMLElement): void {
+  const added = font(`„${element.textContent?.trim()}“`);
+  added.className = 'notranslate';
+  element.append(added);
+}
+
+/** Translates whatever the element shows from now on. */
+function keepTranslating(root: Node): void {
+  const watch = { childList: true, characterData: true, subtree: true };
+  const observer = new MutationObserver(() => {
+    translate(root);
+    observer.takeRecords();
+  });
+  translate(root);
+  observer.observe(root, watch);
+  ends.push(() => observer.disconnect());
+}
+
+describe('a text that an add-on has translated', () => {
+  it('sentence by sentence leaves nothing when another text takes its place', async () => {
+    const element = await createElement({ manual: true, accept: '.txt' });
+    await element.addFiles(textFile('a.exe'));
+    const reason = (): string => one(element, '[part=rejection-reason]').textContent?.trim() ?? '';
+    await shown(() => all(element, '[part=rejection-reason]').length === 1);
+    translate(element.renderRoot);
+    expect(reason()).to.contain('“„Choose another file.');
+    element.messages = { 'file-type-refused': 'Andere Dateien, bitte.', limit: () => '' };
+    await element.updateComplete;
+    expect(reason()).to.equal('Andere Dateien, bitte.');
+  });
+
+  it('is followed by the translation of the new text only, if the add-on shows both', async () => {
+    const element = await createElement({ manual: true });
+    await element.addFiles(textFile('a.txt'));
+    const headline = (): string => one(element, '[part=headline]').textContent?.trim() ?? '';
+    await shown(() => textOf(element).includes('1 file ready'));
+    translateBeside(element.renderRoot);
+    expect(headline()).to.equal('1 file ready to upload„1 file ready to upload“');
+    await element.addFiles(textFile('b.txt'));
+    await shown(() => headline().startsWith('2 files'));
+    expect(headline()).to.equal('2 files ready to upload');
+  });
+
+  it('is not followed by translations of the whole line, which would pile up', async () => {
+    const { element } = await setUp([], { manual: true });
+    await element.addFiles(freshFile(900, 'a.txt'));
+    const line = await shown(() => all(element, '.row .status')[0]);
+    const before = line.textContent;
+    for (let count = 0; count < 3; count++) {
+      translateWhole(line);
+      expect(line.textContent).not.to.equal(before);
+      element.requestUpdate();
+      await element.updateComplete;
+    }
+    expect(line.textContent).to.equal(before);
+  });
+
+  it('is the current one after a file was removed and brought back with the mouse', async () => {
+    const { element } = await setUp([], { manual: true });
+    await element.addFiles(['a.txt', 'b.txt'].map((name) => freshFile(900, name)));
+    await shown(() => textOf(element).includes('2 files ready'));
+    keepTranslating(element.renderRoot);
+    await click(button(element, 'Cancel: a.txt'));
+    await shown(() => textOf(element).includes('„1 file ready'));
+    const undo = await shown(() => all(element, '[part~=undo-button]')[0]);
+    expect(textOf(element)).not.to.contain('2 files ready');
+    await click(undo);
+    await shown(() => textOf(element).includes('„2 files ready'));
+    expect(all(element, '.row')).to.have.length(2);
+    expect(all(element, '[part=undo]')).to.have.length(0);
+    expect(textOf(element)).not.to.contain('1 file ready');
+  });
+
+  it('changes once for each key that pauses and resumes', async () => {
+    const stage = await setUp(['open', 'presign']);
+    const { element } = stage;
+    await element.addFiles(freshFile(900, 'a.txt'));
+    await fileReaches(stage, 'a.txt', 'uploading');
+    keepTranslating(element.renderRoot);
+    const label = (): string => one(element, '.row .phase').textContent?.trim() ?? '';
+    await shown(() => label().startsWith('„'));
+    for (const [name, text] of [
+      ['Pause: a.txt', 'Paused'],
+      ['Resume: a.txt', 'Uploading'],
+      ['Pause: a.txt', 'Paused'],
+    ] as const) {
+      await press(await shown(() => all(element, 'button').find(({ title }) => title === name)), 'Enter');
+      await shown(() => label().includes(text));
+      await shown(() => label().includes('“'));
+      expect(label().match(/\w+/g), name).to.deep.equal([text]);
+    }
+  });
+});
+
+describe('an announcement on a page that is translated all the time', () => {
+  /** Counts how often something was added to a live region. */
+  function additionsOf(region: Node): () => number {
+    let count = 0;
+    const observer = new MutationObserver((records) => {
+      for (const { addedNodes } of records) count += addedNodes.length;
+    });
+    observer.observe(region, { childList: true, subtree: true, characterData: true });
+    ends.push(() => observer.disconnect());
+    return () => count;
+  }
+
+  it('is not spoken again by the renderings that follow', async () => {
+    const element = await createElement({ manual: true, accept: '.txt' });
+    const region = one(element, '[role=alert].silent');
+    keepTranslating(element.renderRoot);
+    const count = additionsOf(region);
+    await element.addFiles(textFile('a.exe'));
+    // The sentence, and its translation.
+    await shown(() => count() === 2);
+    for (const name of ['a.txt', 'b.txt', 'c.txt']) {
+      await element.addFiles(textFile(name));
+      await shown(() => textOf(element).includes(`„${name.slice(0, 1)}“`));
+    }
+    expect(count()).to.equal(2);
+    expect(region.textContent).to.contain('“');
+  });
+
+  it('is spoken again if it is made again, and leaves nothing after five seconds', async () => {
+    const element = await createElement({ manual: true, accept: '.txt' });
+    const region = one(element, '[role=alert].silent');
+    keepTranslating(element.renderRoot);
+    const count = additionsOf(region);
+    const clock: Clock = stopClock();
+    ends.push(() => clock.restore());
+    for (const expected of [2, 4]) {
+      await element.addFiles(textFile('a.exe'));
+      await clock.pass(300);
+      await element.updateComplete;
+      await clock.pass(0);
+      expect(count()).to.equal(expected);
+      expect(region.textContent).to.contain('“');
+    }
+    await clock.pass(5000);
+    await element.updateComplete;
+    expect(region.textContent).to.equal('');
+    expect(region.children).to.have.length(0);
+  });
+});
