@@ -159,10 +159,9 @@ const authOptions: Read<AuthOptions, AuthOptions> = (value = {}, warn) => {
 const oneOf =
   <T extends string>(...words: readonly [T, ...T[]]): Read<T, T> =>
   (value, warn) => {
-    if (!value) return words[0];
-    if (words.includes(value)) return value;
-    warn(`is not one of ${words.join(', ')}; using ${words[0]}.`);
-    return words[0];
+    const word = words.find((each) => each === String(value).trim().toLowerCase());
+    if (value && !word) warn(`is not one of ${words.join(', ')}; using ${words[0]}.`);
+    return word ?? words[0];
   };
 
 const number =

@@ -137,7 +137,7 @@ export class EngineController implements ReactiveController {
   }
 
   #create(): Uploader {
-    const uploader = new Uploader(this.#read(), this.#host.engineOptions);
+    const uploader = new Uploader(this.#read(), this.#host.engineOptions ?? undefined);
     uploader.mayAdd = (file) => this.#dispatch('file-add', file, true);
     uploader.mayRedirect = () => {
       const { openCount } = uploader.snapshot.totals;

@@ -4,7 +4,10 @@ import type { PropertyDeclaration, ReactiveElement } from 'lit';
 import { attributeOf } from '../core/config.ts';
 
 /** Value of a Boolean attribute that weakens security: unlike in HTML, `false` turns it off. */
-export const isOn = (value: string | null): boolean => value !== null && !/^false$/i.test(value);
+export const isOn = (value: string | null): boolean => value !== null && !/^\s*false\s*$/i.test(value);
+
+/** Reads an attribute that is a word, as HTML does: the case does not matter. */
+export const wordOf = (value: string | null): string | undefined => value?.trim().toLowerCase();
 
 /** Makes a field a reactive property. By default, its attribute has the same name in kebab case. */
 export const property =

@@ -3,6 +3,7 @@
 import type { LitElement } from 'lit';
 import type { SettingsInput } from '../core/config.ts';
 import { warnOnceHere } from '../core/warn.ts';
+import { isOn } from './property.ts';
 
 /** Properties of the element. A property is `null` after its attribute was removed. */
 export type SettingsHost = {
@@ -22,7 +23,7 @@ const plain = (name: string): string => name.replace(/[-_]/g, '');
 export function warnOfAttributes(host: HTMLElement): void {
   const { observedAttributes: ours, elementProperties } = host.constructor as typeof LitElement;
   for (const { type, attribute } of elementProperties.values())
-    if (type === Boolean && host.getAttribute(String(attribute)) === 'false')
+    if (type === Boolean && !isOn(host.getAttribute(String(attribute)) ?? ''))
       warnOnceHere(`${attribute}="false" is on, as every value in HTML. Remove the attribute.`);
   for (const name of host.getAttributeNames()) {
     const meant = ours.find((one) => plain(one) === plain(name));

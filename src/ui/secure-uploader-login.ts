@@ -144,7 +144,7 @@ export class SecureUploaderLogin extends LitElement {
       idps: this.idps,
       email: this.#email,
       id: this.#id,
-      isFramed: !(this.settings?.allowFramedLogin ?? this.allowFramedLogin) && isForeign(window),
+      isFramed: (this.settings?.allowFramedLogin ?? this.allowFramedLogin) !== true && isForeign(window),
       hasWindow: this.settings !== undefined,
       isPasswordShown: this.#isPasswordShown,
       resendInS: this.#countdown.secondsUntil(challenge?.resendAtMs),

@@ -23,7 +23,7 @@ import { LoginController } from './login-controller.ts';
 import type { LoginMessages } from './login-messages.ts';
 import { ENGLISH, type Messages } from './messages.ts';
 import { pickHandles } from './pick-file.ts';
-import { isOn, property } from './property.ts';
+import { isOn, property, wordOf } from './property.ts';
 import { readHandles, readInput } from './read-drop.ts';
 import { warnOfAttributes } from './read-settings.ts';
 import { resume } from './resume.ts';
@@ -204,7 +204,7 @@ export class SecureUploader extends FormControl {
    * Look of the drop zone: `area` is large while the list is empty, `bar` is always one line, and `button` has only the button.
    * `overlay` looks like `bar`, and accepts files that are dropped anywhere on the page.
    */
-  @property({ reflect: true }) layout: 'area' | 'bar' | 'overlay' | 'button' | undefined;
+  @property({ reflect: true, converter: wordOf }) layout: 'area' | 'bar' | 'overlay' | 'button' | undefined;
   /** URL of the hash worker, if the default worker can't be loaded. */
   @property() workerUrl?: string | undefined;
   /**
@@ -434,7 +434,6 @@ export class SecureUploader extends FormControl {
   override connectedCallback(): void {
     super.connectedCallback();
     adopt(this.renderRoot as ShadowRoot, styles);
-    warnOfAttributes(this);
   }
 
   override disconnectedCallback(): void {
@@ -444,7 +443,10 @@ export class SecureUploader extends FormControl {
 
   protected override willUpdate(changed: PropertyValues): void {
     this.#tokens.assign(this.owner);
-    if (changed.size > 0 || !this.hasUpdated) this.#engine.configure(changed.has('getToken'));
+    if (changed.size > 0 || !this.hasUpdated) {
+      warnOfAttributes(this);
+      this.#engine.configure(changed.has('getToken'));
+    }
     if (changed.get('owner')) {
       this.#announcer.clear();
       this.restoreValues([]);

@@ -93,17 +93,18 @@ describe('an attribute', () => {
       expect(read(settingsOf({})), 'is not so without it').not.to.deep.equal(expected);
     });
 
-  const connect = (...names: string[]): void => {
+  const connect = async (...names: string[]): Promise<void> => {
     const element = document.createElement('secure-uploader');
     for (const name of names) element.setAttribute(name, '');
     document.body.append(element);
+    await element.updateComplete;
     element.remove();
   };
 
   it('with a typo warns once, with the right name', () =>
-    captureWarnings((warnings) => {
-      connect('baseurl', 'parent_id', 'chunksize', 'max--files');
-      connect('baseurl');
+    captureWarnings(async (warnings) => {
+      await connect('baseurl', 'parent_id', 'chunksize', 'max--files');
+      await connect('baseurl');
       expect(warnings).to.deep.equal([
         'secure-uploader: The attribute baseurl does not exist. Did you mean base-url?',
         'secure-uploader: The attribute parent_id does not exist. Did you mean parent-id?',
@@ -113,8 +114,8 @@ describe('an attribute', () => {
     }));
 
   it('of the element, or of any other library, causes no warning', () =>
-    captureWarnings((warnings) => {
-      connect(...Object.keys(TABLE), ...OWN, 'id', 'class', 'data-parent-id', 'title');
+    captureWarnings(async (warnings) => {
+      await connect(...Object.keys(TABLE), ...OWN, 'id', 'class', 'data-parent-id', 'title');
       expect(warnings).to.deep.equal([]);
     }));
 

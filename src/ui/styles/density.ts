@@ -3,7 +3,7 @@
 import { css } from './css.ts';
 
 export const density = css`
-  :host([density='compact']) {
+  :host([density~='compact' i]) {
     .row {
       gap: 0.6em;
       align-items: center;

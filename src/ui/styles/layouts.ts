@@ -3,12 +3,12 @@
 import { css } from './css.ts';
 
 export const layouts = css`
-  :host([layout='button']) .zone :is(.badge, .title) {
+  :host([layout~='button' i]) .zone :is(.badge, .title) {
     display: none;
   }
 
   /* The limits are beside the buttons. */
-  :host([layout='button']) .invitation {
+  :host([layout~='button' i]) .invitation {
     flex: 0 1 auto;
     order: 1;
   }
