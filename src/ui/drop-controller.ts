@@ -81,6 +81,11 @@ export class DropController implements ReactiveController {
     this.#onDragEnd();
   }
 
+  /** Ends the invitation when the host is disabled during a drag. */
+  hostUpdate(): void {
+    if (this.#isClosed()) this.#setDragging(false);
+  }
+
   /** Discards files that are still being read. Call this method when the user changes. */
   leave(): void {
     this.#reads = { count: 0 };

@@ -9,6 +9,11 @@ export const list = css`
     scrollbar-width: thin;
   }
 
+  /* Otherwise, the browser scrolls on when rows take the place of a spacer. */
+  .spacer {
+    overflow-anchor: none;
+  }
+
   .row {
     position: relative;
     display: flex;
