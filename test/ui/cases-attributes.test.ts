@@ -1,4 +1,4 @@
-// Attributes and properties as people and frameworks write them: upper case, white space, empty values, null, and text for everything.
+// Attributes and properties as people and frameworks write them: upper case, white space, empty values, null, and text.
 
 import { expect } from '@open-wc/testing';
 import { resetMouse, sendKeys } from '@web/test-runner-commands';

@@ -1,4 +1,4 @@
-// The element while an add-on translates the page: texts in several parts, texts beside the original, and translation that never ends.
+// The element while an add-on translates the page: texts in several parts, beside the original, and translated all the time.
 
 import { expect } from '@open-wc/testing';
 import { resetMouse } from '@web/test-runner-commands';
