@@ -1,4 +1,4 @@
-// Collects the settings from the element's properties. Warns about misspelled attributes, and about a token in HTML.
+// Collects the settings from the element's properties. Warns about misspelled attributes, and about properties in HTML.
 
 import type { LitElement } from 'lit';
 import type { SettingsInput } from '../core/config.ts';
@@ -19,15 +19,20 @@ export function readSettings(host: SettingsHost & HTMLElement): SettingsInput {
 
 const plain = (name: string): string => name.replace(/[-_]/g, '');
 
-/** Warns about a `token` attribute, about misspelled attributes, and about attributes that "false" does not turn off. */
+/** Warns about misspelled attributes, about properties as attributes, and about attributes that "false" does not turn off. */
 export function warnOfAttributes(host: HTMLElement): void {
   const { observedAttributes: ours, elementProperties } = host.constructor as typeof LitElement;
   for (const { type, attribute } of elementProperties.values())
     if (type === Boolean && !isOn(host.getAttribute(String(attribute)) ?? ''))
       warnOnceHere(`${attribute}="false" is on, as every value in HTML. Remove the attribute.`);
   for (const name of host.getAttributeNames()) {
-    const meant = ours.find((one) => plain(one) === plain(name));
+    const property = [...elementProperties.keys(), 'token'].find(
+      (one) => String(one).toLowerCase() === plain(name),
+    );
+    const meant =
+      ours.find((one) => plain(one) === plain(name)) ??
+      (property && `the property ${String(property)}`) ??
+      ours.find((one) => name.startsWith(`${one.split('-')[0]}-`));
     if (meant && meant !== name) warnOnceHere(`The attribute ${name} does not exist. Did you mean ${meant}?`);
-    if (name === 'token') warnOnceHere('The attribute token is ignored. Set the property token instead.');
   }
 }

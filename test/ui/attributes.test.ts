@@ -113,9 +113,22 @@ describe('an attribute', () => {
       ]);
     }));
 
+  it('with another ending, or of a property, warns with the nearest name', () =>
+    captureWarnings(async (warnings) => {
+      await connect('upload-origin', 'commit-paht', 'gettoken', 'parent-for', 'engine-options');
+      expect(warnings).to.deep.equal([
+        'secure-uploader: The attribute upload-origin does not exist. Did you mean upload-origins?',
+        'secure-uploader: The attribute commit-paht does not exist. Did you mean commit-path?',
+        'secure-uploader: The attribute gettoken does not exist. Did you mean the property getToken?',
+        'secure-uploader: The attribute parent-for does not exist. Did you mean the property parentFor?',
+        'secure-uploader: The attribute engine-options does not exist. Did you mean the property engineOptions?',
+      ]);
+    }));
+
   it('of the element, or of any other library, causes no warning', () =>
     captureWarnings(async (warnings) => {
       await connect(...Object.keys(TABLE), ...OWN, 'id', 'class', 'data-parent-id', 'title');
+      await connect('hx-swap', 'v-cloak', 'x-data', 'ng-version', 'aria-label', 'client:load');
       expect(warnings).to.deep.equal([]);
     }));
 

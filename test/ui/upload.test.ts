@@ -267,12 +267,13 @@ describe('uploading with the element', () => {
   });
 
   it('ignores a token in HTML, and warns', () =>
-    captureWarnings((warnings) => {
+    captureWarnings(async (warnings) => {
       const element = document.createElement('secure-uploader');
       element.setAttribute('token', 'eyJhbGciOi');
       document.body.append(element);
+      await element.updateComplete;
       element.remove();
-      expect(warnings.join()).to.contain('attribute token is ignored').and.not.contain('eyJ');
+      expect(warnings.join()).to.contain('Did you mean the property token?').and.not.contain('eyJ');
       expect(element.getToken).to.equal(undefined);
     }));
 
