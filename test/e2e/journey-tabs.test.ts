@@ -170,7 +170,11 @@ for (const [how, alice, vic] of [
     const [completed] = await until(page, 'upload-completed');
     assert.equal((await eventsOf(page, 'file-added')).length, 1);
     const [started] = await eventsOf(page, 'upload-started');
-    assert.equal(started?.detail.resumedBytes === 0, vic !== '', 'his row has none of the progress of the one before');
+    assert.equal(
+      started?.detail.resumedBytes === 0,
+      vic !== '',
+      'his row has none of the progress of the one before',
+    );
     assert.equal(completed?.detail.sentBytes, SIZE);
     assert.equal(sessions(), 1, 'a session of his own');
     const sent = answeredPuts().map(({ hash }) => hash);
