@@ -19,8 +19,6 @@ import { SecureUploader } from './ui/secure-uploader.ts';
 const defined = customElements.get('secure-uploader');
 if (!defined) customElements.define('secure-uploader', SecureUploader);
 else if (defined !== SecureUploader && !(defined.prototype instanceof SecureUploader))
-  warnOnConsole(
-    '<secure-uploader> is already defined by another copy of this script, which is used. Load the script only once.',
-  );
+  warnOnConsole('<secure-uploader> is already defined by another copy of this script. Load it only once.');
 
 export { SecureUploader };

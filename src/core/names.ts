@@ -1,4 +1,4 @@
-// Names: how they are shown, and the next one to try if the folder has a file with the same name.
+// Names of files and of types: how they are shown and compared, and the next name to try if a folder has the same one.
 
 /**
  * Returns a text of a user or of the service without invisible characters, which could make `gpj.exe` look like `exe.jpg`: control
@@ -21,3 +21,9 @@ export function nextName(name: string): string {
 /** Returns `path` with `name` as its last part; unchanged if `name` is the file's own name. */
 export const pathUnder = (name: string, ownName: string, path: string): string =>
   name === ownName ? path : path.slice(0, path.lastIndexOf('/') + 1) + name;
+
+/** Returns a media type in lower case, without its parameters. */
+export const plainType = (type: string): string => type.replace(/;.*/s, '').trim().toLowerCase();
+
+/** Returns the extensions and media types in an `accept` list. */
+export const rulesOf = (accept: string): string[] => accept.split(',').map(plainType).filter(Boolean);

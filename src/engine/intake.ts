@@ -158,10 +158,7 @@ export class Intake {
     parentId = parentOf(picked, connection),
   ): Upload {
     const { context, fileCache } = this.#parts;
-    if (!parentId)
-      context.warn(
-        'parent-id is not set, and parentFor returned none. Set one of them to the id of the destination folder.',
-      );
+    if (!parentId) context.warn('Neither parent-id nor parentFor is the id of a folder.');
     const resumeState = this.createResumeState(connection);
     resumeState.keepsFile = isCacheable(candidate.sizeBytes, connection.settings);
     const upload = this.append({ ...candidate, parentId }, picked, connection, resumeState);

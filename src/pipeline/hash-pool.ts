@@ -274,7 +274,7 @@ export class HashPool {
   #warn(): void {
     const { workerUrl, needsWasm } = this.#options;
     warnOnceHere(
-      `The hash worker${workerUrl ? ` ${workerUrl}` : ''} can't start. Chunks are hashed on the page, which is slower. ` +
+      `The hash worker${workerUrl ? ` ${workerUrl}` : ''} can't start, so hashing is slower. ` +
         `Copy secure-uploader/hash${needsWasm ? '-wasm' : ''}.worker.js to your site and set worker-url to its URL.`,
     );
   }

@@ -1,5 +1,6 @@
 // Accepts or rejects picked files by name, type, size and number. Does not read the content of the files.
 
+import { plainType, rulesOf } from '../core/names.ts';
 import type { PickedFile, Rejection } from '../core/types.ts';
 
 export interface PickLimits {
@@ -42,7 +43,7 @@ const EXTENSIONS = new Map([
 
 /** Returns the known extensions of a media type such as `image/heic` or `image/*`. */
 function extensionsOf(type: string): string[] {
-  const [top = '', subtype] = type.replace(/\/(x-|vnd\.)/, '/').split('/');
+  const [top = '', subtype] = type.replace(/\/(x-|vnd\.)(?!\*)/, '/').split('/');
   return (EXTENSIONS.get(top) ?? '').split(' ').flatMap((entry) => {
     const [name, extensions = name] = entry.split('=');
     const known = extensions?.split(',') ?? [];
@@ -51,17 +52,14 @@ function extensionsOf(type: string): string[] {
   });
 }
 
-/** Returns a media type without its parameters. */
-const plain = (type: string): string => type.replace(/;.*/s, '').trim().toLowerCase();
-
 /** True if the name or the media type of the file matches the `accept` list. The name counts if its extension is known. */
 export function matchesAccept(
   file: { readonly name: string; readonly type: string },
   accept: string,
 ): boolean {
-  const rules = accept.split(',').map(plain).filter(Boolean);
+  const rules = rulesOf(accept);
   const name = file.name.toLowerCase();
-  const type = plain(file.type);
+  const type = plainType(file.type);
   return (
     rules.length === 0 ||
     rules.some((rule) => {

@@ -109,7 +109,7 @@ export class DropController implements ReactiveController {
     this.#set({ ...this.intake, emptyFolderCount: 0 });
     const onFound = (count: number): void => {
       readingCount = count;
-      frame ||= requestAnimationFrame(() => {
+      frame ||= pageOf(this.#host).requestAnimationFrame(() => {
         frame = 0;
         if (reads === this.#reads) this.#set({ ...this.intake, readingCount });
       });

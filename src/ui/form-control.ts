@@ -54,7 +54,7 @@ export abstract class FormControl extends LitElement {
       if (event.composedPath()[0] !== this) {
         isInside = true;
         setTimeout(() => (isInside = false));
-      } else if (!isInside) this.openPicker();
+      } else if (!isInside || !event.isTrusted) this.openPicker();
     });
   }
 

@@ -28,8 +28,17 @@ export const languages: Languages = shared[key];
 /** Renders an element with its current texts. Lit skips an update if old and new value are equal, and `{}` equals no value. */
 export const updateTexts = (host: TextHost): void => host.requestUpdate('messages', {});
 
+/**
+ * A `<font>` by which a translator has replaced a text, or which it has added beside a text. Lit sets the `data` of the text that
+ * it changes, but of a `<font>` instead if there is one in its place.
+ */
+interface Translation extends HTMLElement {
+  readonly data?: string;
+}
+
 /** Returns a function that returns the current texts of an element. Updates the element when it is moved in the page. */
 export function textsOf<T>(host: TextHost, english: T): () => T {
+  let translations: (readonly [Translation, string | null | undefined])[] = [];
   host.addController({
     hostConnected: () => {
       languages.hosts.add(host);
@@ -37,10 +46,17 @@ export function textsOf<T>(host: TextHost, english: T): () => T {
     },
     hostDisconnected: () => void languages.hosts.delete(host),
     hostUpdate() {
-      // Lit cannot update a text that a translator has replaced by a <font>, and does not remove one beside the text. A changed
+      const fonts = host.renderRoot?.querySelectorAll<Translation>('font') ?? [];
+      translations = Array.from(fonts, (font) => [font, font.parentNode?.textContent]);
+    },
+    hostUpdated() {
+      // Other translations stay: a click would be lost on a text that is replaced before the button is released, and an
       // announcement would be spoken again.
-      for (const font of host.renderRoot?.querySelectorAll('font:not([aria-live] *)') ?? [])
-        font.replaceWith(font.className || font.previousSibling?.nodeType === 3 ? '' : font.textContent);
+      for (const [font, before] of translations)
+        if (font.data !== undefined) font.replaceWith(font.data);
+        // Before each text of Lit is a comment. Without, the translation was added beside a text.
+        else if (font.previousSibling?.nodeType !== 8 && font.parentNode?.textContent !== before)
+          font.remove();
     },
   });
   return () => ({ ...english, ...languages.textsFor?.(host), ...host.messages });

@@ -1,5 +1,6 @@
 // Opens the browser's file picker. Call the functions in a click or key handler.
 
+import { rulesOf } from '../core/names.ts';
 import type { FoundFile } from './read-drop.ts';
 import { readHandles } from './read-drop.ts';
 
@@ -58,7 +59,7 @@ export async function pickFile(root: Node): Promise<FoundFile | File | undefined
 
 /** Converts `accept` for the picker. The picker requires a MIME type for file extensions, but ignores the value of this type. */
 function typesOf(accept: string): readonly { accept: Record<string, string[]> }[] {
-  const names = accept.split(',').map((name) => name.trim());
+  const names = rulesOf(accept);
   const types = names.filter((name) => name.includes('/')).map((type) => [type, []]);
   const extensions = names.filter((name) => name.startsWith('.'));
   const all = [...types, ...(extensions.length > 0 ? [['application/octet-stream', extensions]] : [])];

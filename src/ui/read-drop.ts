@@ -75,7 +75,7 @@ function grab(item: WithHandle): (findings: Findings) => Promise<void> {
   const handle = item.getAsFileSystemHandle?.().catch(() => null);
   return async (findings) => {
     if (file && !entry?.isDirectory) found(findings, file, file.name, (await handle) as FileSystemFileHandle);
-    else if (entry) await readEntry(entry, '', findings, handle);
+    else if (entry) await readEntry(await open(entry, handle), '', findings);
     else lost(findings, (await handle)?.name ?? '?');
   };
 }
@@ -100,53 +100,58 @@ async function readHandle(handle: FileSystemFileHandle, path: string, findings: 
   }
 }
 
-/** Reads an entry; `handle` is its handle. Folders are not read by handles: Chromium leaves out names like `aux.h` or `a.url`. */
-async function readEntry(
-  entry: FileSystemEntry,
-  parent: string,
-  findings: Findings,
-  handle?: Promise<FileSystemHandle | null>,
-): Promise<void> {
-  const path = parent + entry.name;
-  try {
-    if (entry.isFile) {
-      const file = await new Promise<File>((resolve, reject) => {
-        (entry as FileSystemFileEntry).file(resolve, reject);
-      });
-      found(findings, file, path, (await handle) as FileSystemFileHandle);
-    } else
-      await readFolder(
-        entry as FileSystemDirectoryEntry,
-        `${path}/`,
-        findings,
-        (await handle) as FileSystemDirectoryHandle,
-      );
-  } catch {
-    lost(findings, path + (entry.isFile ? '' : '/'));
-  }
+/** An entry with its handle, and its file; without file for a folder, and for a file that cannot be read. */
+interface Opened {
+  readonly entry: FileSystemEntry;
+  readonly handle: FileSystemHandle | null | undefined;
+  readonly file: File | undefined;
 }
 
-/** Reads a folder. A reader returns at most 100 children at a time (Chromium), and an empty list at the end. */
+async function open(
+  entry: FileSystemEntry,
+  handle: Promise<FileSystemHandle | null> | undefined,
+): Promise<Opened> {
+  const file = new Promise<File>((resolve, reject) => {
+    if (entry.isFile) (entry as FileSystemFileEntry).file(resolve, reject);
+    else reject();
+  });
+  return { entry, file: await file.catch(() => undefined), handle: await handle };
+}
+
+async function readEntry({ entry, handle, file }: Opened, parent: string, findings: Findings): Promise<void> {
+  const path = parent + entry.name;
+  if (file) found(findings, file, path, handle as FileSystemFileHandle);
+  else if (entry.isFile) lost(findings, path);
+  else
+    await readFolder(entry as FileSystemDirectoryEntry, `${path}/`, findings, handle).catch(() =>
+      lost(findings, `${path}/`),
+    );
+}
+
+/**
+ * Reads a folder by its entries: Chromium's handles leave out names like `aux.h` or `a.url`. A reader returns at most 100 children
+ * at a time (Chromium), and an empty list at the end.
+ */
 async function readFolder(
   folder: FileSystemDirectoryEntry,
   path: string,
   findings: Findings,
-  handle: FileSystemDirectoryHandle | null,
+  handle: Opened['handle'],
 ): Promise<void> {
   const reader = folder.createReader();
+  const handles = handle as FileSystemDirectoryHandle | null | undefined;
   for (let isEmpty = true; ; isEmpty = false) {
     const children = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     );
-    for (const child of children) {
+    const opened = children.map((child) => {
       const kind = child.isFile ? 'getFileHandle' : 'getDirectoryHandle';
-      await readEntry(
+      return open(
         child,
-        path,
-        findings,
-        handle?.[kind](child.name).catch(() => null),
+        handles?.[kind](child.name).catch(() => null),
       );
-    }
+    });
+    for (const child of opened) await readEntry(await child, path, findings);
     if (children.length > 0) continue;
     if (isEmpty) findings.emptyFolderCount++;
     return;

@@ -25,14 +25,14 @@ export function warnOfAttributes(host: HTMLElement): void {
   for (const { type, attribute } of elementProperties.values())
     if (type === Boolean && !isOn(host.getAttribute(String(attribute)) ?? ''))
       warnOnceHere(`${attribute}="false" is on, as every value in HTML. Remove the attribute.`);
+  const properties = [...elementProperties.keys(), 'token'] as string[];
   for (const name of host.getAttributeNames()) {
-    const property = [...elementProperties.keys(), 'token'].find(
-      (one) => String(one).toLowerCase() === plain(name),
-    );
+    if (ours.includes(name)) continue;
+    const property = properties.find((one) => one.toLowerCase() === plain(name));
     const meant =
       ours.find((one) => plain(one) === plain(name)) ??
-      (property && `the property ${String(property)}`) ??
-      ours.find((one) => name.startsWith(`${one.split('-')[0]}-`));
-    if (meant && meant !== name) warnOnceHere(`The attribute ${name} does not exist. Did you mean ${meant}?`);
+      (property && `the property ${property}`) ??
+      (name[6] && ours.find((one) => one.startsWith(name.slice(0, 7))));
+    if (meant) warnOnceHere(`The attribute ${name} does not exist. Did you mean ${meant}?`);
   }
 }

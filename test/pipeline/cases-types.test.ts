@@ -13,6 +13,7 @@ describe('an accept list as pages write it', () => {
   for (const [accept, name, type, isTaken] of [
     ['text/csv;charset=utf-8', 'a.csv', 'text/csv', true],
     ['text/csv; charset=utf-8', 'a.csv', 'application/vnd.ms-excel', true],
+    ['application/vnd.*', 'a.zip', 'application/zip', false],
     ['image/*;capture=camera', 'a.jpg', 'image/jpeg', true],
     ['image/*;capture=camera', 'a.txt', 'text/plain', false],
     ['IMAGE/*,\n  .PDF', 'a.pdf', '', true],

@@ -129,6 +129,7 @@ describe('an attribute', () => {
     captureWarnings(async (warnings) => {
       await connect(...Object.keys(TABLE), ...OWN, 'id', 'class', 'data-parent-id', 'title');
       await connect('hx-swap', 'v-cloak', 'x-data', 'ng-version', 'aria-label', 'client:load');
+      await connect('on-click', 'no-print', 'layout-align', 'hash-x', 'max');
       expect(warnings).to.deep.equal([]);
     }));
 

@@ -1,11 +1,13 @@
 // The element while an add-on translates the page: texts in several parts, beside the original, and translated all the time.
 
 import { expect } from '@open-wc/testing';
-import { resetMouse } from '@web/test-runner-commands';
+import { resetMouse, sendMouse } from '@web/test-runner-commands';
+import { ENGLISH } from '../../src/ui/messages.ts';
 import { freshFile } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { closeEngines } from '../support/engine.ts';
 import { click, press } from './accessible.ts';
+import { removeStages, stage } from './login-stage.ts';
 import { fileReaches, restoreBrowser, setUp } from './stage.ts';
 import { all, button, createElement, one, shown, textFile, textOf } from './support.ts';
 
@@ -89,18 +91,67 @@ describe('a text that an add-on has translated', () => {
     expect(headline()).to.equal('2 files ready to upload');
   });
 
-  it('is not followed by translations of the whole line, which would pile up', async () => {
+  it('is followed by the translation of the whole line until the line changes', async () => {
     const { element } = await setUp([], { manual: true });
     await element.addFiles(freshFile(900, 'a.txt'));
     const line = await shown(() => all(element, '.row .status')[0]);
-    const before = line.textContent;
-    for (let count = 0; count < 3; count++) {
-      translateWhole(line);
-      expect(line.textContent).not.to.equal(before);
+    translateWhole(line);
+    const both = line.textContent;
+    element.requestUpdate();
+    await element.updateComplete;
+    expect(line.textContent).to.equal(both);
+    element.messages = { phases: { ...ENGLISH.phases, queued: 'On hold' } };
+    await element.updateComplete;
+    expect(line.textContent?.trim()).to.match(/^On hold\s*900 bytes$/);
+  });
+
+  it('stays in its place with a class, and if the add-on uses two parts', async () => {
+    const element = await createElement({ manual: true, accept: '.txt' });
+    await element.addFiles(textFile('a.exe'));
+    const reason = await shown(() => all(element, '[part=rejection-reason]')[0]);
+    const [text] = untranslated(reason);
+    const marked = font('Eins. ');
+    marked.className = 'highlight';
+    text?.replaceWith(marked, font('Zwei.'));
+    for (let count = 0; count < 2; count++) {
       element.requestUpdate();
       await element.updateComplete;
     }
-    expect(line.textContent).to.equal(before);
+    expect(reason.textContent?.trim()).to.equal('Eins. Zwei.');
+  });
+
+  it('changes in a form that is in a live region of the page', async () => {
+    const { element } = await stage({});
+    const live = document.createElement('main');
+    live.setAttribute('aria-live', 'polite');
+    element.replaceWith(live);
+    live.append(element);
+    const title = await shown(() => element.querySelector('h2') ?? undefined);
+    translate(title);
+    element.messages = { logIn: 'Another title' };
+    await element.updateComplete;
+    expect(title.textContent).to.equal('Another title');
+    removeStages();
+  });
+
+  it('stays while a button with it is pressed, so that the click counts', async () => {
+    const { element } = await setUp([], { manual: true });
+    await element.addFiles([freshFile(900, 'a.txt'), freshFile(900, 'b.txt')]);
+    const cancel = await shown(() =>
+      all(element, 'button').find((one) => one.textContent?.trim() === 'Cancel all'),
+    );
+    keepTranslating(element.renderRoot);
+    cancel.scrollIntoView({ block: 'center' });
+    const { left, top, width, height } = cancel.getBoundingClientRect();
+    await sendMouse({
+      type: 'move',
+      position: [left + width / 2, top + height / 2].map(Math.round) as [number, number],
+    });
+    await sendMouse({ type: 'down' });
+    element.requestUpdate();
+    await element.updateComplete;
+    await sendMouse({ type: 'up' });
+    await shown(() => all(element, '[part~=undo-button]')[0]);
   });
 
   it('is the current one after a file was removed and brought back with the mouse', async () => {
@@ -120,10 +171,10 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('changes once for each key that pauses and resumes', async () => {
-    const stage = await setUp(['open', 'presign']);
-    const { element } = stage;
+    const own = await setUp(['open', 'presign']);
+    const { element } = own;
     await element.addFiles(freshFile(900, 'a.txt'));
-    await fileReaches(stage, 'a.txt', 'uploading');
+    await fileReaches(own, 'a.txt', 'uploading');
     keepTranslating(element.renderRoot);
     const label = (): string => one(element, '.row .phase').textContent?.trim() ?? '';
     await shown(() => label().startsWith('„'));

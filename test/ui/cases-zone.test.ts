@@ -125,6 +125,15 @@ describe('a field in a slot', () => {
   });
 });
 
+it('a button in a slot may call click() of the element from a listener of the document, as React does', async () => {
+  const { element, asked, hint } = await openWith('<button>Mine</button>');
+  const onClick = ({ target }: Event): unknown => target === hint.firstElementChild && element.click();
+  document.addEventListener('click', onClick);
+  await click(hint.firstElementChild as Element);
+  document.removeEventListener('click', onClick);
+  expect(asked).to.deep.equal(['picker']);
+});
+
 it('a key in the list that the page has handled does nothing, and Escape leaves the list before it closes a dialog', async () => {
   const { element } = await openWith('');
   const dialog = document.createElement('dialog');

@@ -1,6 +1,7 @@
 // The drop zone: one line above the list, or large while the list is empty and `layout` is `area`.
 
 import { html, nothing, type TemplateResult } from 'lit';
+import { rulesOf } from '../../core/names.ts';
 import type { Format } from '../format.ts';
 import type { Messages } from '../messages.ts';
 import { button } from './buttons.ts';
@@ -70,9 +71,6 @@ function hintOf(rules: Rules, messages: Messages, format: Format): string {
 
 /** Converts an `accept` list for users: `image/*,.pdf` becomes `image, PDF`. */
 export const shownTypes = (accept: string): string =>
-  accept
-    .split(',')
-    .map((type) => type.trim())
-    .filter(Boolean)
+  rulesOf(accept)
     .map((type) => (type.startsWith('.') ? type.slice(1).toUpperCase() : type.replace('/*', '')))
     .join(', ');
