@@ -1,5 +1,5 @@
-// Checks comments, sentences in strings, documentation and messages for words that docs/glossary.md replaces. Also finds comments that are
-// too wide.
+// Checks comments, sentences in strings, documentation and messages for words that docs/glossary.md replaces. Also finds comments
+// that are too wide.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -158,7 +158,7 @@ export class Intake {
     parentId = parentOf(picked, connection),
   ): Upload {
     const { context, fileCache } = this.#parts;
-    if (!parentId) context.warn('Neither parent-id nor parentFor is the id of a folder.');
+    if (!parentId) context.warn('Neither parent-id nor parentFor names a folder.');
     const resumeState = this.createResumeState(connection);
     resumeState.keepsFile = isCacheable(candidate.sizeBytes, connection.settings);
     const upload = this.append({ ...candidate, parentId }, picked, connection, resumeState);

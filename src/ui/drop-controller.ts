@@ -110,14 +110,14 @@ export class DropController implements ReactiveController {
     const onFound = (count: number): void => {
       readingCount = count;
       frame ||= pageOf(this.#host).requestAnimationFrame(() => {
+        if (frame && reads === this.#reads) this.#set({ ...this.intake, readingCount });
         frame = 0;
-        if (reads === this.#reads) this.#set({ ...this.intake, readingCount });
       });
     };
     const timer = setTimeout(() => onFound(readingCount), SLOW_MS);
     const content = await reader(onFound);
     clearTimeout(timer);
-    cancelAnimationFrame(frame);
+    frame = 0;
     if (reads !== this.#reads) return [];
     reads.count -= 1;
     const { files, emptyFolderCount } = this.#host.includeHidden ? content : withoutSystemFiles(content);

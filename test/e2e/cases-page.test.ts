@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
+import { copyPicture, namesOf, openBeside, paste } from './support/beside.ts';
 import { drop } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { filesOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -18,45 +18,17 @@ before(async () => {
 });
 after(() => world.close());
 
-/** Opens a page with the widget after the HTML `beside`. */
-async function openWith(beside: string, attributes = 'manual'): Promise<Page> {
-  const page = await world.browser.newPage();
-  await page.addInitScript('globalThis.__name = (fn) => fn;');
-  await page.goto(world.pages.add('/cases.html', beside + world.elementWith(attributes)));
-  await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
-  return page;
-}
-
-const namesOf = async (page: Page): Promise<string[]> => (await filesOf(page)).map(({ name }) => name);
-
-/** Puts a picture on the clipboard, and `html` if there is any. */
-const copy = (page: Page, html = ''): Promise<void> =>
-  page.evaluate(async (html) => {
-    const canvas = new OffscreenCanvas(2, 2);
-    canvas.getContext('2d')?.fillRect(0, 0, 2, 2);
-    const png = await canvas.convertToBlob({ type: 'image/png' });
-    const text = { 'text/html': new Blob([html], { type: 'text/html' }) };
-    await navigator.clipboard.write([new ClipboardItem({ 'image/png': png, ...(html && text) })]);
-  }, html);
-
-/** Presses Ctrl+V. Resolves with true if something has taken the paste. */
-async function paste(page: Page): Promise<boolean> {
-  await page.evaluate(() => {
-    const pasted = new Promise((resolve) => {
-      // After the listeners of the widget.
-      const onPaste = (event: Event): unknown => setTimeout(() => resolve(event.defaultPrevented));
-      addEventListener('paste', onPaste, { capture: true, once: true });
-    });
-    Object.assign(globalThis, { pasted });
-  });
-  await page.keyboard.press('Control+V');
-  return page.evaluate(() => (globalThis as unknown as { pasted: Promise<boolean> }).pasted);
-}
+const openWith = (beside: string, attributes?: string): Promise<Page> =>
+  openBeside(world, beside, { attributes });
 
 test('a picture that was copied from a page, with the HTML of the picture, is pasted', async () => {
   const page = await openWith('');
-  await copy(page, '<meta charset="utf-8"><img src="https://other.test/cat.png" alt="Cat">');
-  assert.equal(await paste(page), true);
+  await copyPicture(
+    page,
+    '<meta charset="utf-8"><img src="https://other.test/cat.png" alt="Cat">',
+    'text/html',
+  );
+  assert.equal(await paste(page), 1);
   await page.waitForFunction(() => document.querySelector('secure-uploader')?.snapshot.files.length === 1);
   await page.close();
 });
@@ -65,20 +37,20 @@ test('a picture is left to a field in a shadow root, to a page that can be edite
   const page = await openWith(
     '<div id="closed"></div><div id="open"></div><div id="stage"><button id="full">Full screen</button></div>',
   );
-  await copy(page);
+  await copyPicture(page);
   for (const mode of ['closed', 'open'] as const) {
     await page.evaluate((mode) => {
       const root = (document.getElementById(mode) as HTMLElement).attachShadow({ mode });
       root.appendChild(document.createElement('textarea')).focus();
     }, mode);
-    assert.equal(await paste(page), false, mode);
+    assert.equal(await paste(page), 0, mode);
   }
   await page.evaluate(() => {
     (document.activeElement as HTMLElement).blur();
     document.designMode = 'on';
   });
   await page.mouse.click(400, 600);
-  assert.equal(await paste(page), false, 'a page that can be edited');
+  assert.equal(await paste(page), 0, 'a page that can be edited');
   await page.evaluate(() => {
     document.designMode = 'off';
     (document.activeElement as HTMLElement).blur();
@@ -88,10 +60,10 @@ test('a picture is left to a field in a shadow root, to a page that can be edite
   });
   await page.click('#full');
   await page.waitForFunction(() => document.fullscreenElement !== null);
-  assert.equal(await paste(page), false, 'something in full screen');
+  assert.equal(await paste(page), 0, 'something in full screen');
   await page.evaluate(() => document.exitFullscreen());
   await page.waitForFunction(() => document.fullscreenElement === null);
-  assert.equal(await paste(page), true);
+  assert.equal(await paste(page), 1);
   await page.close();
 });
 

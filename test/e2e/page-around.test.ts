@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { login } from '../../src/ui/styles/login.ts';
 import { styles } from '../../src/ui/styles/styles.ts';
+import { copyPicture, namesOf, openBeside, paste } from './support/beside.ts';
 import { drop } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { filesOf } from './support/transfer.ts';
@@ -18,50 +19,7 @@ before(async () => {
 });
 after(() => world.close());
 
-/** Opens a page with the widget after the HTML `beside`, and with the HTML `inside` in the widget. */
-async function openWith(beside: string, inside = ''): Promise<Page> {
-  const page = await world.browser.newPage();
-  await page.addInitScript('globalThis.__name = (fn) => fn;');
-  const widget = world.elementWith('manual').replace('</', `${inside}</`);
-  await page.goto(world.pages.add('/beside.html', beside + widget));
-  await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
-  return page;
-}
-
-const namesOf = async (page: Page): Promise<string[]> => (await filesOf(page)).map(({ name }) => name);
-
-/** Puts a picture on the clipboard, and `text` if there is one. */
-const copy = (page: Page, text = ''): Promise<void> =>
-  page.evaluate(async (text) => {
-    const canvas = new OffscreenCanvas(2, 2);
-    canvas.getContext('2d')?.fillRect(0, 0, 2, 2);
-    const png = await canvas.convertToBlob({ type: 'image/png' });
-    const words = { 'text/plain': new Blob([text], { type: 'text/plain' }) };
-    await navigator.clipboard.write([new ClipboardItem({ 'image/png': png, ...(text && words) })]);
-  }, text);
-
-/** Presses Ctrl+V. Resolves with the number of files that this added. */
-async function paste(page: Page): Promise<number> {
-  const { length } = await filesOf(page);
-  await page.evaluate(() => {
-    const pasted = new Promise((resolve) => {
-      // After the listeners of the widget.
-      const onPaste = (event: Event): unknown => setTimeout(() => resolve(event.defaultPrevented));
-      addEventListener('paste', onPaste, { capture: true, once: true });
-    });
-    Object.assign(globalThis, { pasted });
-  });
-  await page.keyboard.press('Control+V');
-  const isPrevented = await page.evaluate(
-    () => (globalThis as unknown as { pasted: Promise<boolean> }).pasted,
-  );
-  if (isPrevented)
-    await page.waitForFunction(
-      (length) => (document.querySelector('secure-uploader')?.snapshot.files.length ?? 0) > length,
-      length,
-    );
-  return (await filesOf(page)).length - length;
-}
+const openWith = (beside: string, inside?: string): Promise<Page> => openBeside(world, beside, { inside });
 
 test('a drop on an editor or another zone reaches it, and a stray drop opens nothing', async () => {
   const path = join(world.folder, 'dropped.bin');
@@ -110,7 +68,7 @@ test('a drop on an editor or another zone reaches it, and a stray drop opens not
 test('a picture is pasted if nothing else could want it', async () => {
   const page = await openWith(`<button id="button">A button</button><textarea id="area"></textarea>
     <div id="cell" role="gridcell" tabindex="0">cell</div><dialog><button>In a dialog</button></dialog><details open><summary>Files</summary>`);
-  await copy(page);
+  await copyPicture(page);
   assert.equal(await paste(page), 1, 'nothing has the focus');
   await page.focus('#button');
   assert.equal(await paste(page), 1, 'a button has the focus');
@@ -142,9 +100,9 @@ test('a picture is pasted if nothing else could want it', async () => {
     await change(state, false);
     assert.equal(await paste(page), 1, `no longer ${state}`);
   }
-  await copy(page, 'A1\tB1');
+  await copyPicture(page, 'A1\tB1');
   assert.equal(await paste(page), 0, 'a picture of cells');
-  await copy(page, 'image.png');
+  await copyPicture(page, 'image.png');
   assert.equal(await paste(page), 1, 'a file with its name');
   await page.close();
 });

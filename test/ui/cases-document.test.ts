@@ -123,6 +123,19 @@ describe('an element that was moved to a frame', () => {
     await shown(() => textOf(stage.element).includes('a.txt Done'));
   });
 
+  it('shows no longer that a drop is read if it ends before the next frame', async () => {
+    const stage = await setUp([], { manual: true });
+    const view = await addFrame();
+    await moveTo(stage, view.document);
+    const waiting: FrameRequestCallback[] = [];
+    replace(view, 'requestAnimationFrame' as never, (next: FrameRequestCallback) => waiting.push(next));
+    stage.element.dispatchEvent(dragEvent('drop', transferOf(textFile('a.txt'))));
+    await shown(() => stage.element.snapshot.files.length === 1);
+    for (const next of waiting.splice(0)) next(0);
+    await render(stage);
+    expect(textOf(stage.element)).to.contain('a.txt').and.not.contain('Reading');
+  });
+
   it('completes a cancel when the frame is left, and not when the first page is', async () => {
     const stage = await open('a.txt');
     const view = await addFrame();

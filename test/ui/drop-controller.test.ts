@@ -2,6 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { nextTask } from '../../src/core/wait.ts';
+import { stopClock } from '../support/clock.ts';
 import { until } from '../support/collect.ts';
 import { createDropPage, type DropPage, type Place, words } from './fixtures/drop-page.ts';
 import { textFile, transferOf } from './support.ts';
@@ -86,13 +87,15 @@ describe('a drag', () => {
   });
 
   it('stays over the element if the browser does not tell what it leaves for', async () => {
+    const clock = stopClock();
     drag('dragenter', 'host');
     const { updateCount } = page.host;
     for (let count = 0; count < 10; count++) {
       page.host.dispatchEvent(leave());
       drag('dragover', 'inside');
     }
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await clock.pass(250);
+    clock.restore();
     expect([page.drop.intake.dragging, page.host.updateCount]).to.deep.equal([true, updateCount]);
   });
 
