@@ -22,6 +22,11 @@ const plainRequests = {
   why: 'the line decides, and plain requests are what it carries',
 };
 
+const sameRequests = {
+  client: 'raw-balanced',
+  why: 'latency decides, and it makes the same calls and cuts as the widget',
+};
+
 /**
  * Profiles by name. Their fields:
  * - `files`: number of files, and bytes of each file.
@@ -60,9 +65,31 @@ export const profiles = {
     about: 'one file, 40 ms a request, 4 MB/s a connection',
     files: { count: 1, sizeBytes: 128 * MB },
     line: { latencyMs: 40, connectionBytesPerSecond: 4 * MB },
+    yardstick: sameRequests,
+    clients: everyone,
+  },
+  far: {
+    about: 'one file, 80 ms a request, 60 MB/s for all connections together',
+    files: { count: 1, sizeBytes: 512 * MB },
+    line: { latencyMs: 80, totalBytesPerSecond: 60 * MB },
+    yardstick: sameRequests,
+    clients: everyone,
+  },
+  thin: {
+    about: 'one file, 120 ms a request, 2 MB/s a connection',
+    files: { count: 1, sizeBytes: 96 * MB },
+    line: { latencyMs: 120, connectionBytesPerSecond: 2 * MB },
+    yardstick: sameRequests,
+    clients: everyone,
+  },
+  photos: {
+    about: '60 files of 4 MB, 40 ms a request, 50 MB/s for all connections together',
+    files: { count: 60, sizeBytes: 4 * MB },
+    line: { latencyMs: 40, totalBytesPerSecond: 50 * MB },
+    sign: 'call',
     yardstick: {
-      client: 'raw-balanced',
-      why: 'latency decides, and it makes the same calls and cuts as the widget',
+      ...plainRequests,
+      why: 'the line decides; raw-balanced makes the calls of each file in series',
     },
     clients: everyone,
   },

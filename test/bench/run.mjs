@@ -6,8 +6,8 @@ import { install } from './install.mjs';
 
 const usage = `npm run bench -- [profile ...] [options]
 
-  profiles            loopback, gbit, wan (these three by default), small, again, lossy, broken,
-                      shift, h2, mixed, huge, endless; or all
+  profiles            loopback, gbit, wan (these three by default), far, thin, photos, small, again,
+                      lossy, broken, shift, h2, mixed, huge, endless; or all
   --rounds=3          rounds; each runs every client once, the median counts
   --clients=a,b       only these clients (--clients=list names them)
   --size=512MB        another size for each file than the profile's (KB, MB, GB of a thousand; KiB, MiB, GiB)

@@ -77,12 +77,13 @@ export const pipeMem =
 
 const MIB = 2 ** 20;
 
-// Returns a chunk size like the widget's (src/pipeline/plan.ts): equal chunks that fill six connections in each round.
+// Returns the widget's chunk size (src/pipeline/plan.ts): equal chunks that fill six connections in each round.
 function balancedBytes(sizeBytes) {
   const rounds = Math.ceil(sizeBytes / (60 * MIB));
-  if (rounds > 8) return Math.max(8 * MIB, Math.ceil(sizeBytes / 10_000));
+  if (rounds > 8) return 8 * MIB;
   const count = sizeBytes < 30 * MIB ? Math.max(1, Math.floor(sizeBytes / (5 * MIB))) : 6 * rounds;
-  return Math.ceil(sizeBytes / count / 4096) * 4096;
+  const step = MIB / 4;
+  return Math.max(step, Math.ceil(sizeBytes / count / step) * step);
 }
 
 const randomHash = () =>
