@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
-import { inlined } from './scripts/smaller.mjs';
+import { inlined, smallStyles } from './scripts/smaller.mjs';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -89,12 +89,7 @@ const smallTemplates: Plugin = {
   transform(code, id) {
     if (!/\/src\/ui\/(views|styles)\//.test(id)) return undefined;
     const lines = code.replace(/\n +/g, '\n');
-    if (!id.includes('/styles/')) return { code: lines, map: null };
-    const style = lines
-      .replace(/\/\*.*?\*\//gs, '')
-      .replace(/([;{}])\n+/g, '$1')
-      .replace(/([:,>])\s+| +(?=[{>])|;(?=\})|\b0(?=\.\d)/g, '$1');
-    return { code: style, map: null };
+    return { code: id.includes('/styles/') ? smallStyles(lines) : lines, map: null };
   },
 };
 

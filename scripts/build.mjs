@@ -1,9 +1,18 @@
 // `npm run build`: builds the modules with types (tsc), dist/cdn (Vite: one file and its workers), the themes, the callback page,
 // the command, custom-elements.json, the data for editors, licenses, the SBOM, and the folders of the entries.
-// `--pages` builds only dist/cdn, for tests.
+// `--pages` builds only dist/cdn, for tests. `--if-older` builds only if a source is newer than dist, as `npm pack` does.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -11,7 +20,7 @@ import { build } from 'vite';
 import { customData, webTypes } from './editor-data.mjs';
 import { listEntries } from './entries.mjs';
 import { filesUnder } from './files.mjs';
-import { inlined } from './smaller.mjs';
+import { inlined, smallStyles } from './smaller.mjs';
 import { createNotices, createSbom } from './third-party.mjs';
 
 // Otherwise Vite bundles Lit's development build when the environment says so.
@@ -35,10 +44,10 @@ function compile() {
   // tsc does not copy `.d.ts` files.
   for (const name of filesUnder(join(root, 'src'), ['.'], /\.d\.ts$/))
     cpSync(join(root, 'src', name), join(dist, name));
-  // In a module, `this` is undefined. Rollup warns about it.
   for (const name of filesUnder(dist, ['.'], /\.js$/)) {
-    const text = readFileSync(join(dist, name), 'utf8');
-    writeFileSync(join(dist, name), text.replace(/\(this && this\.__\w+\) \|\| /g, ''));
+    // In a module, `this` is undefined. Rollup warns about it.
+    const text = readFileSync(join(dist, name), 'utf8').replace(/\(this && this\.__\w+\) \|\| /g, '');
+    writeFileSync(join(dist, name), name.startsWith('ui/styles/') ? smallStyles(text) : text);
   }
 }
 
@@ -127,7 +136,7 @@ function manifest() {
   const paths = readFileSync(file, 'utf8').replace(/"(\/?)src\/([\w./-]+)\.ts"/g, '"$1dist/$2.js"');
   writeFileSync(file, paths);
   const elements = readJson('custom-elements.json');
-  const write = (name, data) => writeFileSync(join(dist, name), `${JSON.stringify(data, null, 2)}\n`);
+  const write = (name, data) => writeFileSync(join(dist, name), `${JSON.stringify(data)}\n`);
   write('vscode.html-custom-data.json', customData(elements));
   write('web-types.json', webTypes(elements, readJson('package.json')));
 }
@@ -158,6 +167,28 @@ function printSizes() {
   }
 }
 
+/** Returns true if no source, and no folder of sources, is newer than the file that the build writes last. */
+function isCurrent() {
+  const last = join(dist, 'sbom.cdx.json');
+  if (!existsSync(last)) return false;
+  const files = [
+    'package.json',
+    'package-lock.json',
+    'vite.config.ts',
+    'custom-elements-manifest.config.mjs',
+  ];
+  const folders = ['src', 'scripts'].flatMap((name) => [
+    name,
+    ...readdirSync(join(root, name), { recursive: true }).map((file) => join(name, file)),
+  ]);
+  const sources = [...files, 'tsconfig.json', 'tsconfig.build.json', ...folders];
+  return sources.every((name) => statSync(join(root, name)).mtimeMs <= statSync(last).mtimeMs);
+}
+
+if (process.argv.includes('--if-older') && isCurrent()) {
+  console.log('build: dist is newer than its sources');
+  process.exit();
+}
 const isWhole = !process.argv.includes('--pages');
 if (isWhole) compile();
 await bundle();

@@ -1,3 +1,4 @@
 import type { Plugin } from 'vite';
 
 export const inlined: Plugin;
+export function smallStyles(code: string): string;

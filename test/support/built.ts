@@ -109,23 +109,30 @@ export interface BuiltPackage {
   readonly builtIn: string;
 }
 
+/** Calls `work` with the path of a copy of the sources, and then deletes the copy. */
+export function withCopy<T>(work: (stage: string) => T): T {
+  const stage = mkdtempSync(join(tmpdir(), 'secure-uploader-build-'));
+  try {
+    for (const name of BUILD_SOURCES) cpSync(join(root, name), join(stage, name), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(stage, 'node_modules'));
+    return work(stage);
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+}
+
 /**
  * Builds a copy of the project in a new folder, with the arguments `args` of scripts/build.mjs. Copies everything that the build
  * creates to `target`. Returns the folder.
  */
 export function buildTo(target: string, env: NodeJS.ProcessEnv = {}, args: readonly string[] = []): string {
-  const stage = mkdtempSync(join(tmpdir(), 'secure-uploader-build-'));
-  try {
-    for (const name of BUILD_SOURCES) cpSync(join(root, name), join(stage, name), { recursive: true });
-    symlinkSync(join(root, 'node_modules'), join(stage, 'node_modules'));
+  return withCopy((stage) => {
     run(['scripts/build.mjs', ...args], stage, env);
     const inputs = ['node_modules', ...BUILD_SOURCES.map((name) => name.replace(/\/.*/, ''))];
     for (const name of readdirSync(stage).filter((each) => !inputs.includes(each)))
       cpSync(join(stage, name), join(target, name), { recursive: true });
     return stage;
-  } finally {
-    rmSync(stage, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Returns the output of `npm run build` for the current sources. */
