@@ -14,7 +14,7 @@ export class Skip extends Error {}
 
 export const pass = (received: string, setting?: string): Finding => ({ outcome: 'pass', received, setting });
 export const fail = (received: string, setting?: string): Finding => ({ outcome: 'fail', received, setting });
-export const skip = (reason: string): Finding => ({ outcome: 'skip', received: reason });
+export const skip = (received: string): Finding => ({ outcome: 'skip', received });
 export const judge = (isRight: boolean, received: string, setting?: string): Finding =>
   isRight ? pass(received) : fail(received, setting);
 
@@ -29,7 +29,7 @@ export function describe({ status, text, json, error, location }: Exchange): str
   if (status === 0) return error;
   // JSON has several ways to write a text. Secrets are found in this one.
   const body = json === undefined ? text : JSON.stringify(json);
-  return [String(status), location && `to ${location}`, body].filter(Boolean).join(' ');
+  return [status, location && `to ${location}`, body].filter(Boolean).join(' ');
 }
 
 export const refused = (exchange: Exchange): Finding => judge(isRefused(exchange), describe(exchange));

@@ -9,7 +9,7 @@ try {
   if (options) {
     const report = await conform(options);
     process.stdout.write(options.isJson ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
-    process.exitCode = report.failed === 0 ? 0 : 1;
+    process.exitCode = Math.min(1, report.failed);
   } else process.stdout.write(`${HELP}\n`);
 } catch (error) {
   process.stderr.write(`secure-uploader: ${(error as Error).message}\n`);

@@ -26,13 +26,13 @@ export function reportText({ results, passed, failed, skipped, html, profile, un
   return [
     ...results.flatMap(linesOf),
     '',
-    failed === 0 && !unchecked
+    !failed && !unchecked
       ? 'These settings work with the service:'
       : `The settings so far${unchecked && ` (${unchecked})`}:`,
     '',
     ...settings,
     '',
-    ...(failed > 0 ? [`Failed: ${idsOf(results)}`] : []),
+    ...(failed ? [`Failed: ${idsOf(results)}`] : []),
     `${passed} passed, ${failed} failed, ${skipped} skipped`,
     '',
   ].join('\n');

@@ -41,7 +41,7 @@ export class Shown {
       shown = shown.replaceAll(secret, () => `<secret ${secrets.indexOf(secret)}>`);
     return shown.replace(
       /[^\P{Cc}\n\t]|[\p{Cf}\u2028\u2029]/gu,
-      (letter) => `\\u${(letter.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+      (letter) => `\\u${letter.codePointAt(0)?.toString(16).padStart(4, '0')}`,
     );
   };
 

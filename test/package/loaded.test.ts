@@ -32,6 +32,7 @@ function upload(
       const element = document.createElement('secure-uploader');
       element.setAttribute('base-url', baseUrl);
       element.setAttribute('parent-id', 'folder-a');
+      element.setAttribute('commit-path', '/files/uploadsession/commit');
       element.setAttribute('hash', hash);
       element.getToken = () => token;
       document.body.append(element);

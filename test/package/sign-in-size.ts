@@ -1,9 +1,10 @@
-// Sizes of sign-in in an app built with a bundler: what every page loads, what the first sign-in loads, and what the form loads.
-// Every imported file counts, shared or not. Bundled twice. With `allow-extension`, shared modules are part of the app's entry.
-// With `strict`, shared modules are separate files, as in an app with several entries. `strict` results in more files, so the
-// sizes are larger.
+// Sizes in an app built with a bundler: what a page loads at first, with the element or with the engine alone, and what sign-in
+// adds: to every page, with the first sign-in, and with the form. Every imported file counts, shared or not. Bundled twice. With
+// `allow-extension`, shared modules are part of the app's entry. With `strict`, shared modules are separate files, as in an app
+// with several entries. `strict` results in more files, so the sizes are larger.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -19,8 +20,13 @@ interface Bundle {
 
 type Entry = 'allow-extension' | 'strict';
 
-/** Bundles the module that defines the element, and treats the modules that match `without` as external. */
-async function bundle(app: PackedApp, entry: Entry, without: RegExp[] = []): Promise<Bundle> {
+/** Bundles a module, by default the one that defines the element, and treats the modules that match `without` as external. */
+async function bundle(
+  app: PackedApp,
+  entry: Entry,
+  without: RegExp[] = [],
+  file = 'define.js',
+): Promise<Bundle> {
   const result = await build({
     root: app.folder,
     configFile: false,
@@ -30,7 +36,7 @@ async function bundle(app: PackedApp, entry: Entry, without: RegExp[] = []): Pro
       target: 'es2022',
       minify: true,
       rollupOptions: {
-        input: join(app.packageFolder, 'dist/define.js'),
+        input: join(app.packageFolder, 'dist', file),
         preserveEntrySignatures: entry,
         external: without,
       },
@@ -71,6 +77,21 @@ const isAtMost = (bytes: number, most: number, say: (text: string) => void): voi
   say(text);
   assert.ok(bytes > 0 && bytes <= most, text);
 };
+
+describe('A page whose app supplies tokens', () => {
+  const budget = JSON.parse(readFileSync(new URL('budget.json', import.meta.url), 'utf8')) as Record<
+    string,
+    number
+  >;
+  for (const [name, file] of [
+    ['element', 'define.js'],
+    ['engine', 'engine/uploader.js'],
+  ] as const)
+    test(`downloads at first, with the ${name}, what the budget allows`, async (t) => {
+      const { initialBytes } = await bundle(await sharedApp(), 'strict', [], file);
+      isAtMost(initialBytes, budget[name] ?? 0, (text) => t.diagnostic(text));
+    });
+});
 
 for (const [entry, where, coreBytes] of [
   ['allow-extension', 'an app with one entry', 7500],
