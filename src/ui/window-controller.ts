@@ -6,7 +6,7 @@ import { pageOf } from './page.ts';
 import type { RowRange } from './views/state.ts';
 
 /** Number of rows up to which a list is rendered completely. */
-const SHORT = 60;
+const SHORT = 30;
 /** Height above and below the visible part in which rows are also rendered, in pixels. */
 const MARGIN = 600;
 /**

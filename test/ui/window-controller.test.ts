@@ -116,11 +116,11 @@ describe('the rows that are rendered', () => {
     expect(host.controllers).to.deep.equal([host.rows]);
   });
 
-  it('are all rows of a list of up to 60', () => {
+  it('are all rows of a list of up to 30', () => {
     host.place(0, 100, 0);
-    expect(host.rows.rangeOf(idsOf(60))).to.deep.equal(range(0, 60, 0, 0));
+    expect(host.rows.rangeOf(idsOf(30))).to.deep.equal(range(0, 30, 0, 0));
     expect(host.rows.rangeOf([])).to.deep.equal(range(0, 0, 0, 0));
-    expect(host.rows.rangeOf(idsOf(61)).last).to.be.lessThan(61);
+    expect(host.rows.rangeOf(idsOf(31)).last).to.be.lessThan(31);
   });
 
   it('are the first ones before the list is on the screen', () => {
@@ -188,8 +188,8 @@ describe('the rows that are rendered', () => {
 
   it('are measured only in a long list', () => {
     host.place(0, 300, 0);
-    host.rows.rangeOf(idsOf(60));
-    host.measure(Array.from({ length: 60 }, () => 20));
+    host.rows.rangeOf(idsOf(30));
+    host.measure(Array.from({ length: 30 }, () => 20));
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(0, 13));
     host.rows.rangeOf(idsOf(61));
     host.measure(Array.from({ length: 61 }, () => 20));
@@ -308,7 +308,7 @@ describe('another rendering', () => {
   });
 
   it('does not happen in a short list', async () => {
-    host.show(60);
+    host.show(30);
     expect(await scrollTo(2000)).to.equal(0);
   });
 
