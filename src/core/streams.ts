@@ -56,22 +56,28 @@ export async function* mapAhead<T, R>(
   }
 }
 
-/** Yields the items, and `undefined` once before each item that is not ready yet. */
+/** Yields the items, and `undefined` while an item is not ready: at once, and each time that `wake` rings. */
 export async function* withLulls<T>(
   source: AsyncIterable<T>,
+  wake: Bell,
 ): AsyncGenerator<T | undefined, void, undefined> {
   const iterator = source[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = iterator.next();
-      const isThere = await Promise.race([next.then(() => true), nextTask().then(() => false)]);
-      if (!isThere) yield undefined;
+      const isReady = next.then(() => true);
+      let lull = nextTask();
+      while (!(await Promise.race([isReady, lull.then(() => false)]))) {
+        yield undefined;
+        lull = wake.wait();
+      }
       const { done, value } = await next;
       if (done) return;
       yield value;
     }
   } finally {
-    await iterator.return?.();
+    // Not awaited, since the source may be waiting for its next item.
+    void iterator.return?.();
   }
 }
 
@@ -83,7 +89,7 @@ export async function* withLulls<T>(
 export async function* readAhead<T>(
   source: AsyncIterable<T>,
   limit: number,
-  onHungry: (isHungry: boolean) => void = () => undefined,
+  onHungry: (isHungry: boolean) => void,
 ): AsyncGenerator<T, void, undefined> {
   const items: T[] = [];
   const filled = new Bell();

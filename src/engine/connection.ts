@@ -5,7 +5,7 @@ import type { AuthSession } from '../auth/types.ts';
 import type { AuthTimes } from '../core/auth-times.ts';
 import type { Report } from '../core/changes.ts';
 import { type Settings, serviceKeyOf, signInKeyOf, withSignInOf } from '../core/config.ts';
-import type { AuthState, Calls, Put, WithToken } from '../core/types.ts';
+import type { AuthState, Calls, Put, Session, WithToken } from '../core/types.ts';
 import { HashPool } from '../pipeline/hash-pool.ts';
 import type { UsedNames } from '../pipeline/renaming.ts';
 import { createCalls, createPost } from '../service/client.ts';
@@ -71,6 +71,9 @@ export function connect(
   };
 }
 
+/** Timeout of the call that cancels a session, in milliseconds. */
+const CANCEL_MS = 10_000;
+
 /** States of sign-in that last until the user or the page does something. */
 const WAITING: readonly AuthState[] = ['signed-out', 'prompt', 'choose', 'answer', 'wait'];
 
@@ -100,6 +103,14 @@ export class Service {
     this.#open = open;
     this.#onAuth = onAuth;
   }
+
+  /**
+   * Cancels a session. Never rejects. Does not ask the user to sign in, because the service drops the session after a while anyway.
+   */
+  readonly cancel = async (session: Session): Promise<void> => {
+    if (this.isReady)
+      await this.#client?.calls.cancel?.(session, AbortSignal.timeout(CANCEL_MS)).catch(() => undefined);
+  };
 
   get client(): ServiceClient {
     if (this.#client) return this.#client;

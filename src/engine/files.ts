@@ -52,8 +52,8 @@ export async function compare(
   file: File,
   signal: AbortSignal,
 ): Promise<Compared> {
-  const { hashSlice, hashSmall } = connection.service.client.pool;
-  const found = await identify(file, hashSmall, signal);
+  const { hashSlice } = connection.service.client.pool;
+  const found = await identify(file, hashSlice, signal);
   if (isSameFile({ ...found, name: ownName, sizeBytes, ...record }, found)) return { found, same: file };
   if (record?.sizeBytes !== found.sizeBytes || record.firstSliceHash !== found.firstSliceHash)
     return { found };

@@ -91,7 +91,7 @@ async function identifyUpload(
   signal: AbortSignal,
 ): Promise<{ readonly key: string; readonly firstSliceHash: string }> {
   const { service, settings } = connection;
-  const identity = await identify(file, service.client.pool.hashSmall, signal);
+  const identity = await identify(file, service.client.pool.hashSlice, signal);
   const key = recordKey({ ...settings, ...identity, parentId, relativePath });
   return { key, firstSliceHash: identity.firstSliceHash };
 }
@@ -177,7 +177,7 @@ export function createRunParts(
     ...createConfirmParts(upload, context, signal, send),
     put,
     file: picked.file,
-    ...createBodies(pool.hashFirst),
+    ...createBodies(pool.hashSlice),
     hashAlgorithm: settings.hash,
     keepMs: settings.keepMs,
     continueHash: settings.profile.sendFileHash ? pool.continueHash : undefined,
@@ -185,6 +185,14 @@ export function createRunParts(
     hasRecord:
       // With the file keeper, a page change must not send a file of one chunk, or its commit, a second time.
       Boolean(settings.keeperUrl) || upload.resumeState.keepsFile || upload.resumeState.record !== undefined,
+    isNew:
+      !upload.resumeState.knows(picked.file) &&
+      // The name of a record must be known first.
+      settings.onConflict !== 'rename' &&
+      context.backoffOf(settings.baseUrl).remainingMs <= 0 &&
+      // Otherwise, it would ask the user to sign in, although another tab may be uploading the file.
+      (Boolean(settings.getToken) || service.isReady),
+    cancel: service.cancel,
     chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, context.warn),
     chosenChunkSize:
       settings.profile.chunkSize &&
@@ -199,9 +207,8 @@ export function createRunParts(
         ? pathUnder(upload.name, upload.ownName, relativePath)
         : upload.name,
     session: upload.session,
-    batch: { limit: 1, max: settings.batchSize },
+    batch: { max: settings.batchSize },
     bytesPerSecond: context.bytesPerSecond,
-    hasIdleSlot: () => slots.hasIdleSlot,
     waitForBandwidth: (sizeBytes, moveSignal) => monitor().waitForBandwidth(sizeBytes, moveSignal),
     stallMs: (sizeBytes) => ownStallMs ?? stallMs(sizeBytes, (context.bytesPerSecond() ?? 0) / slots.limit),
     acquireSlot: (slotSignal) => slots.acquireSlot(() => upload.order, slotSignal),

@@ -32,9 +32,6 @@ import {
   waitsForFile,
 } from './upload-state.ts';
 
-/** Timeout of the call that cancels a session on the service, in milliseconds. */
-const CANCEL_MS = 10_000;
-
 /** Changes whose detail contains the name of the file. */
 const NAMED: readonly ChangeName[] = ['upload-failed', 'upload-canceled', 'file-removed', 'file-renamed'];
 
@@ -337,15 +334,11 @@ export class Upload {
   async #forget(onForgotten: () => void): Promise<void> {
     await this.#work;
     const session = this.session ?? this.resumeState.record?.session;
-    const { auth, calls } = this.connection.service.client;
     this.session = undefined;
     this.progress.restart();
     const isGone = await this.resumeState.deleteRecord();
     onForgotten();
-    // Does not ask the user to sign in, because the service drops the session after a while anyway.
-    const hasToken = auth.snapshot.mode === 'none' || auth.snapshot.state === 'signed-in';
-    if (hasToken && isGone && session && calls.cancel)
-      await calls.cancel(session, AbortSignal.timeout(CANCEL_MS)).catch(() => undefined);
+    if (isGone && session) await this.connection.service.cancel(session);
   }
 
   #complete(detail: CompletedDetail): void {

@@ -36,10 +36,6 @@ const DEFAULTS = { startMs: 10_000, silenceMs: 60_000, slowMs: 1000, idleMs: 30_
 /** Hashes on the page. The one-file build has no `wasm-hashes.ts` here (`vite.config.ts`). */
 const hashSlice = createHashSlice(() => import('./wasm-hashes.ts'));
 
-/** True if `crypto.subtle` can hash. Otherwise, a worker needs hash-wasm. */
-const isPlatformHash = (algorithm: HashAlgorithm): boolean =>
-  algorithm === 'sha-256' && Boolean(globalThis.crypto?.subtle);
-
 type Found = Omit<Extract<Hashed, { hash: string }>, 'id'>;
 
 type QueueOptions = Parameters<HashSlice>[1] & Pick<HashRequest, 'state'>;
@@ -58,9 +54,6 @@ interface Member {
   startedMs: number;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
-
-/** Size limit of slices that `hashFirst` hashes on the page, in bytes. Larger slices wait for a worker. */
-const LARGEST_ON_PAGE = 16 * 2 ** 20;
 
 /** Maximum number of workers that are started beyond `size`, for other files, while slow slices use workers. */
 const MAX_EXTRA = 2;
@@ -87,7 +80,6 @@ export class HashPool {
   #starting = 0;
   #failedStarts = 0;
   #failedAtMs = 0;
-  #onPage = 0;
   #nextId = 0;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #slowTimer: ReturnType<typeof setTimeout> | undefined;
@@ -95,7 +87,8 @@ export class HashPool {
   #closing = new AbortController();
 
   constructor(options: HashPoolOptions) {
-    const needsWasm = options.hashesFiles || !isPlatformHash(options.algorithm);
+    // Without `crypto.subtle`, SHA-256 needs hash-wasm, too.
+    const needsWasm = options.hashesFiles || options.algorithm !== 'sha-256' || !globalThis.crypto?.subtle;
     this.#options = { ...DEFAULTS, size: poolSize(), ...options, needsWasm };
     this.#startWorker = workerStarter(options.workerUrl, needsWasm, this.#options.startMs);
   }
@@ -110,14 +103,6 @@ export class HashPool {
    */
   readonly hashSlice: HashSlice = (slice, options) =>
     this.#twice(() => this.#queued(slice, options), options.signal);
-
-  /** Works like `hashSlice`, but hashes the first slice on the page if possible, without waiting for a worker to start. */
-  readonly hashFirst: HashSlice = (slice, options) =>
-    (this.#isCold && slice.size <= LARGEST_ON_PAGE ? this.hashSmall : this.hashSlice)(slice, options);
-
-  get #isCold(): boolean {
-    return this.#members.size === 0 && this.#onPage === 0;
-  }
 
   /**
    * Continues the SHA-256 of a file in a worker. Rejects like `hashSlice`; with `bad-config` also if `workerUrl` is the file of an
@@ -143,26 +128,6 @@ export class HashPool {
     this.#pump();
     return abortable(found, signal);
   }
-
-  /** Works like `hashSlice`, but hashes on the page if `crypto.subtle` can. Starts a worker for later slices. */
-  readonly hashSmall: HashSlice = (slice, options) =>
-    this.#twice(() => this.#hashSoon(slice, options), options.signal);
-
-  readonly #hashSoon: HashSlice = (slice, { keepBytes, signal }) => {
-    const { algorithm } = this.#options;
-    if (!isPlatformHash(algorithm)) return this.#queued(slice, { keepBytes, signal });
-    if (this.#members.size + this.#starting === 0 && this.#mayStart) this.#start();
-    const found = new Promise<Found>((resolve, reject) => {
-      const request = { id: this.#nextId++, slice, algorithm, keepBytes };
-      this.#onPage += 1;
-      hashWithin(this.#timeoutMs(request), request)
-        .then((answer) => settle({ resolve, reject }, answer), reject)
-        .finally(() => {
-          this.#onPage -= 1;
-        });
-    });
-    return abortable(found, signal);
-  };
 
   /** Calls `hash` a second time if the slice was unreadable. */
   async #twice<T>(hash: () => Promise<T>, signal: AbortSignal): Promise<T> {

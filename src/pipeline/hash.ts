@@ -41,6 +41,8 @@ export interface HashParts {
   readonly width: number;
   readonly signal: AbortSignal;
   readonly onHashed: (chunk: HashedChunk) => void;
+  /** The first chunk, if it is being hashed already. */
+  ahead?: Ahead;
 }
 
 /**
@@ -55,12 +57,16 @@ export function hash(
 }
 
 async function hashChunk(chunk: Chunk, parts: HashParts): Promise<HashedChunk> {
-  const { file, hashSlice, budget, signal, onHashed } = parts;
+  const { ahead, file, hashSlice, budget, signal, onHashed } = parts;
   // This run has already hashed the chunk, before the session was lost.
   if (chunk.hash !== undefined) return chunk as HashedChunk;
-  const keepBytes = !chunk.recorded && budget.reserve(chunk.sizeBytes);
+  const early = ahead?.found;
+  const isEarly = early && chunk.start === 0;
+  const keepBytes = !isEarly && !chunk.recorded && budget.reserve(chunk.sizeBytes);
   try {
-    const found = await hashSlice(sliceOf(file, chunk), { keepBytes, signal });
+    if (!isEarly) await early?.catch(() => undefined);
+    const found = await (isEarly ? early : hashSlice(sliceOf(file, chunk), { keepBytes, signal }));
+    if (isEarly) ahead.found = undefined;
     // `onHashed` must not be called after an abort.
     signal.throwIfAborted();
     const { recorded, ...plain } = chunk;
@@ -78,6 +84,28 @@ async function hashChunk(chunk: Chunk, parts: HashParts): Promise<HashedChunk> {
     if (keepBytes) budget.release(chunk.sizeBytes);
     throw error;
   }
+}
+
+interface Ahead {
+  /**
+   * The result, with its bytes if the budget has room for them; `undefined` after its use. Other chunks wait for it, since sending
+   * starts with this chunk.
+   */
+  found: ReturnType<HashSlice> | undefined;
+}
+
+/** Starts to hash the first chunk, so that it does not wait for the session. */
+export function hashAhead({
+  budget,
+  file,
+  hashSlice,
+  signal,
+  chunkSizeBytes,
+}: Pick<HashParts, 'budget' | 'file' | 'hashSlice' | 'signal'> & { readonly chunkSizeBytes: number }): Ahead {
+  const slice = file.slice(0, chunkSizeBytes);
+  const found = hashSlice(slice, { keepBytes: budget.reserve(slice.size), signal });
+  found.catch(() => undefined);
+  return { found };
 }
 
 /** Reads a chunk again if its bytes are no longer in memory. Rejects with `file-changed` if the hash differs. */

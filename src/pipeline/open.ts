@@ -10,9 +10,6 @@ import type {
   UploadRecord,
 } from '../core/types.ts';
 
-/** Timeout of the call that cancels a session that is given up, in milliseconds. */
-const CANCEL_MS = 10_000;
-
 export interface OpenFile extends PickedFile {
   readonly name: string;
   readonly parentId: string;
@@ -20,7 +17,8 @@ export interface OpenFile extends PickedFile {
 
 /** Access to the saved record of an upload. The functions reject only if the run is aborted. */
 export interface RecordKeeper {
-  find(key: string): Promise<UploadRecord | undefined>;
+  /** Calls `onTaken` when another tab holds the lock, and then waits for the lock. */
+  find(key: string, onTaken?: () => void): Promise<UploadRecord | undefined>;
   save(record: UploadRecord): Promise<void>;
   saveChunks(key: string, chunks: readonly StoredState[]): Promise<void>;
   remove(key: string): Promise<void>;
@@ -34,6 +32,10 @@ export interface OpenParts {
    * Resolves with the key of the record and the hash of the file's first bytes. Rejects with `file-unreadable` or `hash-failed`.
    */
   readonly identify: () => Promise<{ readonly key: string; readonly firstSliceHash: string }>;
+  /** True to request a session before it is certain that there is no record, unless `hasRecord`. */
+  readonly isNew: boolean;
+  /** Cancels a session that is not needed. Never rejects. */
+  readonly cancel: (session: Session) => Promise<void>;
   /** True if the upload already has a record, or gets one even for a single chunk (`keep-files`, `keeper-url`). */
   readonly hasRecord: boolean;
   readonly chunkSizeBytes: number;
@@ -81,23 +83,44 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     parts.hasRecord || chosenChunkSize !== undefined || file.file.size > parts.chunkSizeBytes;
   let keeper = isWorthSaving ? parts.store : undefined;
   let largestBytes = Number.POSITIVE_INFINITY;
-  let identity = keeper ? await parts.identify() : undefined;
-  const record = identity && (await keeper?.find(identity.key));
-  const known = record ? record.session : keeper ? undefined : parts.session;
-  signal.throwIfAborted();
-  const { name, relativePath, metadata = record?.metadata } = file;
-  const { size: sizeBytes, type, lastModified: lastModifiedMs } = file.file;
-  const about = { name, relativePath, sizeBytes, type, lastModifiedMs, ...(metadata && { metadata }) };
-
-  const openSession = (): Promise<Session> => {
-    const session = retrying(
-      () =>
-        calls.openSession(
-          { parentId: file.parentId, fileName: parts.fileName(), fileSize: sizeBytes, file: about },
-          signal,
-        ),
+  let { metadata } = file;
+  const ask = (): Promise<Session> => {
+    const { name, relativePath } = file;
+    const { size: sizeBytes, type, lastModified: lastModifiedMs } = file.file;
+    const about = { name, relativePath, sizeBytes, type, lastModifiedMs, ...(metadata && { metadata }) };
+    return calls.openSession(
+      { parentId: file.parentId, fileName: parts.fileName(), fileSize: sizeBytes, file: about },
       signal,
     );
+  };
+  // A new file does not wait for its identity and its lock.
+  let early = keeper && !parts.hasRecord && parts.isNew ? ask() : undefined;
+  const cancelEarly = (): void => {
+    early?.then(parts.cancel, () => undefined);
+    early = undefined;
+  };
+  // Its error is thrown, or the call is repeated, when the session is needed.
+  early?.catch(() => undefined);
+  let identity: Awaited<ReturnType<OpenParts['identify']>> | undefined;
+  let record: UploadRecord | undefined;
+  try {
+    identity = keeper && (await parts.identify());
+    record = identity && (await keeper?.find(identity.key, cancelEarly));
+    signal.throwIfAborted();
+  } catch (error) {
+    cancelEarly();
+    throw error;
+  }
+  if (record) cancelEarly();
+  const known = record ? record.session : keeper ? undefined : parts.session;
+  metadata ??= record?.metadata;
+
+  const openSession = (): Promise<Session> => {
+    const session = retrying(() => {
+      const first = early ?? ask();
+      early = undefined;
+      return first;
+    }, signal);
     session.then(
       (session) => {
         const { chunkSizeBytes } = session;
@@ -131,7 +154,8 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
       // Not earlier: until the next session is saved, a retry would resume in this one.
       if (smallerBytes !== undefined)
         opened.session
-          .then(async () => calls.cancel?.(await before, AbortSignal.timeout(CANCEL_MS)))
+          .then(() => before)
+          .then(parts.cancel)
           .catch(() => undefined);
       opened.session.then(parts.onSession, () => undefined);
       if (chosenChunkSize) await opened.session;

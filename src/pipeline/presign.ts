@@ -1,8 +1,8 @@
-// Stage that requests tickets in batches. The first batch has one chunk, so that sending starts soon. Each later batch has up to
-// twice as many chunks. A batch is requested while the previous batch is being sent.
+// Stage that requests tickets in batches. A batch is requested while the previous batch is being sent. If the next stage
+// has nothing to send, a batch has the chunks that are hashed so far: sending starts when the session is open and one is hashed.
 
 import { UploaderError } from '../core/errors.ts';
-import { readAhead, withLulls } from '../core/streams.ts';
+import { Bell, readAhead, withLulls } from '../core/streams.ts';
 import type { HashedChunk, Ticket, TicketedChunk, TicketUpload } from '../core/types.ts';
 
 /** Requests tickets. Resolves with the tickets by hash. Rejects with `UploaderError`. */
@@ -10,17 +10,18 @@ export type Ask = (chunks: readonly HashedChunk[]) => Promise<ReadonlyMap<string
 
 export interface PresignParts {
   readonly ask: Ask;
+  /** Resolves when the session is open. */
+  readonly ready: Promise<unknown>;
   /**
    * Maximum bytes of a batch on a fast connection. A larger batch would exceed the memory budget, and chunks would be read twice.
    */
   readonly eagerBytes: number;
   /** Returns the rate of all slots together in bytes per second; `undefined` until the rate is measured. */
   readonly bytesPerSecond: () => number | undefined;
-  readonly hasIdleSlot: () => boolean;
   /** Returns the receipt of a chunk with this hash; `undefined` if the run has not stored such a chunk. */
   readonly receiptOf: (hash: string) => string | undefined;
-  /** Current and maximum number of chunks in a batch, and lifetime of the tickets. The object is kept for the whole run. */
-  readonly batch: { limit: number; max: number; ticketLifeMs?: number };
+  /** Maximum number of chunks in a batch, and lifetime of the tickets. The object is kept for the whole run. */
+  readonly batch: { max: number; ticketLifeMs?: number };
 }
 
 /**
@@ -35,11 +36,20 @@ export async function* presign(
   chunks: AsyncIterable<HashedChunk>,
   parts: PresignParts,
 ): AsyncGenerator<TicketedChunk, void, undefined> {
+  const wake = new Bell();
+  let isReady = false;
   let isWaitedFor = false;
-  const isStarving = (): boolean => isWaitedFor && parts.hasIdleSlot();
-  const batches = askEach(gather(chunks, parts, isStarving), parts);
+  // If the session fails to open, the first request reports the error.
+  void parts.ready
+    .catch(() => undefined)
+    .then(() => {
+      isReady = true;
+      wake.ring();
+    });
+  const batches = gather(withLulls(chunks, wake), parts, () => isReady && isWaitedFor);
   for await (const batch of readAhead(batches, 1, (hungry) => {
     isWaitedFor = hungry;
+    wake.ring();
   })) {
     let waiting = batch;
     for (;;) {
@@ -67,17 +77,16 @@ const lifeMs = ({ expiresAtMs = 0, receivedAtMs }: TicketUpload, nowMs: number):
   expiresAtMs - (receivedAtMs ?? nowMs);
 
 async function* gather(
-  chunks: AsyncIterable<HashedChunk>,
-  { batch, bytesPerSecond, eagerBytes, receiptOf }: PresignParts,
+  chunks: AsyncIterable<HashedChunk | undefined>,
+  parts: PresignParts,
   isStarving: () => boolean,
-): AsyncGenerator<HashedChunk[], void, undefined> {
+): AsyncGenerator<TicketedChunk[], void, undefined> {
+  const { batch, bytesPerSecond, eagerBytes, receiptOf } = parts;
   let gathered: HashedChunk[] = [];
-  let bytes = 0;
-  const take = (): HashedChunk[] => {
+  const take = (): Promise<TicketedChunk[]> => {
     const taken = gathered;
     gathered = [];
-    bytes = 0;
-    return taken;
+    return fill(taken, parts);
   };
   /**
    * Returns the maximum bytes of a batch: as much as can be sent in half the lifetime of a ticket. On a fast connection, the
@@ -89,10 +98,10 @@ async function* gather(
     const inTimeBytes = (rate / 1000) * ((batch.ticketLifeMs ?? TICKET_LIFE_MS) / 2);
     return rate > FAST_LINE_BYTES_PER_SECOND ? Math.min(eagerBytes, inTimeBytes) : inTimeBytes;
   };
-  for await (const chunk of withLulls(chunks)) {
+  for await (const chunk of chunks) {
     const receipt = chunk && (chunk.receipt ?? receiptOf(chunk.hash));
-    // Chunks to be sent do not wait for recorded chunks to be read. While a slot is idle, chunks to be sent do not wait for more
-    // chunks either.
+    // Chunks to be sent do not wait for recorded chunks to be read. If the next stage has nothing to send, they do not wait for
+    // more chunks either.
     if (gathered.length > 0 && (chunk ? chunk.receipt !== undefined : isStarving())) yield take();
     if (!chunk) continue;
     if (receipt !== undefined) {
@@ -100,19 +109,10 @@ async function* gather(
       continue;
     }
     gathered.push(chunk);
-    bytes += chunk.sizeBytes;
-    if (gathered.length < batch.limit && bytes < maxBytes()) continue;
-    yield take();
-    batch.limit = Math.min(batch.limit * 2, batch.max);
+    // Only the last chunk of a file has another size.
+    if (gathered.length >= Math.min(batch.max, maxBytes() / chunk.sizeBytes)) yield take();
   }
-  if (gathered.length > 0) yield gathered;
-}
-
-async function* askEach(
-  batches: AsyncIterable<HashedChunk[]>,
-  parts: PresignParts,
-): AsyncGenerator<TicketedChunk[], void, undefined> {
-  for await (const batch of batches) yield await fill(batch, parts);
+  if (gathered.length > 0) yield take();
 }
 
 const hasReceipt = (chunk: HashedChunk): chunk is TicketedChunk => chunk.receipt !== undefined;
@@ -147,7 +147,6 @@ async function askInParts(
     if (chunks.length === 1 || !isTooMany(error)) throw error;
     const half = Math.ceil(chunks.length / 2);
     parts.batch.max = Math.min(parts.batch.max, half);
-    parts.batch.limit = Math.min(parts.batch.limit, half);
     const first = await askInParts(chunks.slice(0, half), parts);
     return new Map([...first, ...(await askInParts(chunks.slice(half), parts))]);
   }

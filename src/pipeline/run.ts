@@ -12,7 +12,7 @@ import type {
 } from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
 import { FileHash } from './file-hash.ts';
-import { type HashParts, hash, readAgain } from './hash.ts';
+import { type HashParts, hash, hashAhead, readAgain } from './hash.ts';
 import { type Opened, type OpenFile, type OpenParts, open } from './open.ts';
 import { MAX_CHUNKS, plan } from './plan.ts';
 import { type PresignParts, presign } from './presign.ts';
@@ -22,7 +22,7 @@ import { ChunkTooLarge, type UploadParts, upload } from './upload.ts';
 /** Parameters of all stages. */
 export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
-  'ask' | 'giveUp' | 'proven' | 'renew' | 'receipts' | 'receiptOf' | 'saveAccepted'
+  'ask' | 'giveUp' | 'proven' | 'ready' | 'renew' | 'receipts' | 'receiptOf' | 'saveAccepted'
 > & {
   /**
    * Called with all chunks before the first chunk is hashed, and again in each new session; `isSamePlan` if the chunks are the
@@ -54,10 +54,15 @@ export interface RunResult {
 export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   const over = new AbortController();
   const minChunkBytes = Math.max(given.minChunkBytes, Math.ceil(file.file.size / MAX_CHUNKS));
-  const parts = { ...given, minChunkBytes, signal: AbortSignal.any([given.signal, over.signal]) };
+  const signal = AbortSignal.any([given.signal, over.signal]);
+  const parts: RunParts & Pick<HashParts, 'ahead'> = { ...given, minChunkBytes, signal };
   try {
-    const opened = await open(file, parts);
-    parts.signal.throwIfAborted();
+    const opening = open(file, parts);
+    if (!parts.hasRecord && !parts.chosenChunkSize) parts.ahead = hashAhead(parts);
+    const opened = await opening;
+    signal.throwIfAborted();
+    // The chunks of a saved upload may have another size.
+    if (opened.isResumed) delete parts.ahead;
     const chunks = plan(file.file.size, opened.chunkSizeBytes, opened.stored).map(
       // Without a commit, presigns the first chunk again to check that the session still exists on the service.
       (chunk, at) => (at === 0 && !parts.calls.commit ? withoutTicket(chunk) : chunk),
@@ -69,6 +74,7 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
     return result;
   } finally {
     over.abort();
+    parts.budget.releaseAll();
   }
 }
 
@@ -139,6 +145,7 @@ async function sendAll(
   const stages = {
     ...parts,
     ask,
+    ready: opened.session,
     receipts,
     receiptOf: (hash: string) => receipts.get(hash),
     renew: async (chunk: HashedChunk) => (await ask([chunk])).get(chunk.hash) as Ticket,

@@ -119,6 +119,8 @@ describe('a bell', () => {
   });
 });
 
+const asleep = new Bell();
+
 describe('withLulls', () => {
   it('yields undefined once before each item that is not ready, and nothing before one that is', async () => {
     const gates = [deferred(), deferred()];
@@ -131,7 +133,7 @@ describe('withLulls', () => {
     }
     const seen: (number | undefined)[] = [];
     const all = (async () => {
-      for await (const item of withLulls(source())) seen.push(item);
+      for await (const item of withLulls(source(), asleep)) seen.push(item);
     })();
     await settled();
     expect(seen).to.deep.equal([1, undefined]);
@@ -143,15 +145,37 @@ describe('withLulls', () => {
     expect(seen).to.deep.equal([1, undefined, 2, 3, undefined]);
   });
 
+  it('yields undefined once more each time that `wake` rings during a lull', async () => {
+    const gate = deferred();
+    const wake = new Bell();
+    const items = withLulls(
+      (async function* () {
+        await gate.promise;
+        yield 1;
+      })(),
+      wake,
+    );
+    expect((await items.next()).value).to.equal(undefined);
+    for (let count = 0; count < 2; count += 1) {
+      const next = items.next();
+      await settled();
+      wake.ring();
+      expect((await next).value).to.equal(undefined);
+    }
+    gate.resolve();
+    expect((await items.next()).value).to.equal(1);
+  });
+
   it('throws an error of its source in its position, even if it occurred during a lull', async () => {
     const { source } = watched([], new Error('source'));
-    expect((await rejection(collect(withLulls(source)))).message).to.equal('source');
+    expect((await rejection(collect(withLulls(source, asleep)))).message).to.equal('source');
     const gate = deferred();
     const items = withLulls(
       (async function* () {
         await gate.promise;
         yield 1;
       })(),
+      asleep,
     );
     expect((await items.next()).value).to.equal(undefined);
     gate.reject(new Error('in the lull'));
@@ -161,15 +185,17 @@ describe('withLulls', () => {
 
   it('ends its source when the consumer stops', async () => {
     const { source, state } = watched([1, 2, 3]);
-    for await (const item of withLulls(source)) if (item === 2) break;
+    for await (const item of withLulls(source, asleep)) if (item === 2) break;
     expect(state).to.deep.equal({ readCount: 2, isEnded: true });
   });
 });
 
+const ignore = (): void => undefined;
+
 describe('readAhead', () => {
   it('reads at most this many items before one is requested', async () => {
     const { source, state } = watched([1, 2, 3, 4, 5, 6]);
-    const items = readAhead(source, 2);
+    const items = readAhead(source, 2, ignore);
     expect((await items.next()).value).to.equal(1);
     await settled();
     // The consumer has taken one item, and two items are buffered.
@@ -199,7 +225,7 @@ describe('readAhead', () => {
 
   it('throws an error of the source after the items before it', async () => {
     const { source } = watched([1, 2], new Error('source'));
-    const items = readAhead(source, 5);
+    const items = readAhead(source, 5, ignore);
     await settled();
     expect((await items.next()).value).to.equal(1);
     expect((await items.next()).value).to.equal(2);
@@ -208,7 +234,7 @@ describe('readAhead', () => {
 
   it('ends its source when the consumer stops', async () => {
     const { source, state } = watched([1, 2, 3, 4, 5]);
-    for await (const item of readAhead(source, 1)) if (item === 2) break;
+    for await (const item of readAhead(source, 1, ignore)) if (item === 2) break;
     expect(state.isEnded).to.equal(true);
   });
 });

@@ -119,7 +119,8 @@ describe('files that are added', () => {
     await engine.waitForChange('upload-completed', 2);
     expect(engine.phases()).to.deep.equal(['done', 'done']);
     expect(engine.service.puts).to.have.length(3);
-    expect(engine.service.count('open')).to.equal(2);
+    // If the lock of the first upload is not free yet, an early session is canceled.
+    await until(() => engine.service.count('open') - engine.service.count('cancel') === 2);
     const [one, other] = engine.details('upload-completed');
     expect(one?.chunks.map(({ hash }) => hash)).to.deep.equal(other?.chunks.map(({ hash }) => hash));
     expect((one?.sentBytes ?? 0) + (other?.sentBytes ?? 0)).to.equal(2500);
@@ -264,6 +265,7 @@ describe('rows', () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles(named('twice.bin'));
     await engine.service.nextRequest('open');
+    await engine.waitForChange('upload-started');
     const id = engine.id('twice.bin');
     await Promise.all([engine.uploader.remove(id), engine.uploader.remove(id)]);
     await engine.uploader.remove(id);

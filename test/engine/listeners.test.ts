@@ -343,7 +343,7 @@ describe('a listener', () => {
   });
 
   it('that cancels a file that became unreadable finds it canceled', async () => {
-    const engine = new TestEngine();
+    const engine = new TestEngine({ workerUrl: '/no-such-worker.js' });
     engine.service.answerAll();
     engine.uploader.on('upload-progress', ({ id, warning }) => {
       if (warning === 'file-unreadable') void engine.uploader.cancel(id);

@@ -218,7 +218,7 @@ describe('a file that has another name at the service, after a reload', () => {
     engine.service.answerAll();
     await engine.uploader.addFiles([file]);
     await engine.waitForChange('upload-completed');
-    expect(engine.service.count('open')).to.equal(0);
+    await until(() => engine.service.count('open') === engine.service.count('cancel'));
     expect(engine.details('upload-completed')[0]?.name).to.equal('report (2).pdf');
   });
 });

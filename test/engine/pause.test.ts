@@ -80,7 +80,8 @@ describe('pause', () => {
     await paused;
     await settled();
     expect(engine.phase('a.bin')).to.equal('paused');
-    expect(engine.service.log).to.deep.equal([]);
+    expect(engine.service.log).to.deep.equal(['open']);
+    expect(engine.service.waiting()).to.deep.equal([]);
     engine.service.answerAll();
     await engine.uploader.resume();
     await engine.waitForChange('upload-completed');

@@ -165,6 +165,7 @@ describe('`profile.chunkSize`', () => {
     await before.close();
 
     const uploader = await createEngine({ profile }, store);
+    await until(() => uploader.snapshot.files.length === 1);
     await uploader.addFiles([file]);
     await until(isDone(uploader));
     expect(await entriesOf('session', file)).to.have.length(1);

@@ -123,8 +123,9 @@ describe('a pool', () => {
       pool.close();
     };
     await withoutFile(async (started) => {
-      await hashOf(pool.hashSmall, fewBytes);
+      const first = hashOf(pool.hashSlice, fewBytes).catch(() => undefined);
       await until(() => isClosed);
+      await first;
       expect(await hashOf(pool.hashSlice, fewBytes)).to.equal(await sha256(fewBytes));
       // Browsers differ in whether the Blob of the first slice starts before the pool is closed.
       expect(started.filter((one) => one !== 'blob:')).to.deep.equal(['/src/pipeline/hash.worker.js']);
@@ -160,7 +161,6 @@ describe('a pool', () => {
       const { timers } = await watched(silenceMs, async () => {
         const pool = createPool({ silenceMs, ...options });
         await hashOf(pool.hashSlice, fewBytes);
-        await hashOf(pool.hashSmall, fewBytes);
         await settled();
       });
       expect(timers).to.equal(0);
@@ -188,16 +188,6 @@ describe('a pool', () => {
       silent.close();
     });
     expect(timers).to.equal(0);
-  });
-
-  it('starts one worker for the few bytes that it hashes itself, however many slices there are', async () => {
-    const { workers } = await watched(silenceMs, async () => {
-      const pool = poolOf(oneGood(''), { size: 2 });
-      await Promise.all([1, 2, 3].map(() => hashOf(pool.hashSmall, fewBytes)));
-      await hashOf(pool.hashSlice, fewBytes);
-      await hashOf(pool.hashSmall, fewBytes);
-    });
-    expect(workers).to.equal(1);
   });
 
   it('starts a worker if all others are busy, and none while one is idle', async () => {
@@ -249,26 +239,21 @@ describe('a pool', () => {
     const idleMs = silenceMs;
     const counts = await watched(idleMs, async (now) => {
       const pool = poolOf('', { idleMs });
-      await hashOf(pool.hashSmall, fewBytes);
+      const start = (): void => void hashOf(pool.hashSlice, fewBytes).catch(() => undefined);
+      start();
       expect([now.workers, now.ended]).to.deep.equal([1, 0]);
       pool.close();
       await settled();
       expect([now.workers, now.ended]).to.deep.equal([1, 1]);
       // The pool may start workers any number of times, as long as no start fails.
       for (let count = 2; count <= 4; count += 1) {
-        await hashOf(pool.hashSmall, fewBytes);
+        start();
         expect(now.workers).to.equal(count);
         pool.close();
         await settled();
       }
     });
     expect(counts).to.deep.equal({ timers: 0, workers: 4, failed: 0, ended: 4 });
-  });
-
-  it('hashes each first slice itself until a worker is ready', async () => {
-    const pool = poolOf('', { startMs: 600_000, idleMs: 600_000 });
-    for (let count = 0; count < 3; count += 1)
-      expect(await hashOf(pool.hashFirst, fewBytes)).to.equal(await sha256(fewBytes));
   });
 
   it('hashes again only what could not be read', async () => {
@@ -280,25 +265,22 @@ describe('a pool', () => {
     Object.defineProperty(crypto, 'subtle', { configurable: true, value: { digest } });
     try {
       const pool = createPool({ workerUrl: '/no-such-worker.js', readAgainMs: 1 });
-      for (const hash of [pool.hashSmall, pool.hashSlice])
-        expect(await rejection(hashOf(hash, fewBytes))).to.include({ code: 'hash-failed' });
+      expect(await rejection(hashOf(pool.hashSlice, fewBytes))).to.include({ code: 'hash-failed' });
     } finally {
       Reflect.deleteProperty(crypto, 'subtle');
     }
-    expect(count).to.equal(2);
+    expect(count).to.equal(1);
   });
 
   it('makes two attempts to start a worker, and none after both failed', async () => {
-    for (const way of ['hashSmall', 'hashSlice'] as const) {
-      const { workers } = await watched(silenceMs, async (counts) => {
-        const pool = createPool({ workerUrl: '/no-such-worker.js' });
-        for (let count = 0; count < 6; count += 1) {
-          await hashOf(pool[way], fewBytes);
-          await until(() => counts.failed === counts.workers);
-          await settled();
-        }
-      });
-      expect(workers, way).to.equal(2);
-    }
+    const { workers } = await watched(silenceMs, async (counts) => {
+      const pool = createPool({ workerUrl: '/no-such-worker.js' });
+      for (let count = 0; count < 6; count += 1) {
+        await hashOf(pool.hashSlice, fewBytes);
+        await until(() => counts.failed === counts.workers);
+        await settled();
+      }
+    });
+    expect(workers).to.equal(2);
   });
 });

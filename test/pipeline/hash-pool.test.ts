@@ -73,48 +73,16 @@ describe('the hash of bytes', () => {
   });
 });
 
-describe('the hash of a small urgent slice', () => {
-  it('is computed without a worker, and is the same', async () => {
-    const pool = createPool({ workerUrl: '/no-such-worker.js' });
-    const slice = ascii('abc');
-    expect(await hashOf(pool.hashSmall, slice)).to.equal(await sha256(slice));
-  });
-
-  it('comes with its bytes', async () => {
-    const pool = createPool({ algorithm: 'blake3' });
-    const found = await pool.hashSmall(counting(1), { keepBytes: true, signal: forever });
-    expect(found.hash).to.equal('2d3adedff11b61f14c886e35afa036736dcd87a74d27b5c1510225d0f592e213');
-    expect(found.body?.size).to.equal(1);
-  });
-
-  it('comes from a worker if the browser does not support the hash, or supports none on this page', async () => {
+describe('a hash that the browser does not support on this page', () => {
+  it('comes from a worker with hash-wasm', async () => {
     const script = oneGood('');
-    expect(await hashOf(poolOf(script, { algorithm: 'blake3' }).hashSmall, ascii('abc'))).to.equal('size 3');
+    expect(await hashOf(poolOf(script, { algorithm: 'blake3' }).hashSlice, ascii('abc'))).to.equal('size 3');
     Object.defineProperty(crypto, 'subtle', { configurable: true, value: undefined });
     try {
-      expect(await hashOf(poolOf(script).hashSmall, ascii('abc'))).to.equal('size 3');
+      expect(await hashOf(poolOf(script).hashSlice, ascii('abc'))).to.equal('size 3');
     } finally {
       Reflect.deleteProperty(crypto, 'subtle');
     }
-  });
-
-  it('does not wait for a worker to start if it is the first slice, and comes from one after that', async () => {
-    const pool = poolOf(`
-      onmessage = ({ data }) => postMessage({ id: data.id, hash: 'of a worker' });
-      postMessage('ready');`);
-    const slice = ascii('abc');
-    const [first, second] = await Promise.all([1, 2].map(() => hashOf(pool.hashFirst, slice)));
-    expect(first).to.equal(await sha256(slice));
-    expect(second).to.equal('of a worker');
-    expect(await hashOf(pool.hashFirst, slice)).to.equal('of a worker');
-  });
-
-  it('is not waited for by an aborted run', async () => {
-    const stopped = AbortSignal.abort('stopped');
-    const { hashSmall } = createPool();
-    expect(await rejection(hashSmall(ascii('abc'), { keepBytes: false, signal: stopped }))).to.equal(
-      'stopped',
-    );
   });
 });
 
@@ -149,10 +117,8 @@ describe('hash workers', () => {
       arrayBuffer: () => new Promise<ArrayBuffer>(() => undefined),
     });
     const pool = createPool({ silenceMs: 20, readAgainMs: 1, workerUrl: '/no-such-worker.js' });
-    for (const hash of [pool.hashSmall, pool.hashSlice]) {
-      const error = await rejection<UploaderError>(hashOf(hash, hanging));
-      expect(error.code).to.equal('file-unreadable');
-    }
+    const error = await rejection<UploaderError>(hashOf(pool.hashSlice, hanging));
+    expect(error.code).to.equal('file-unreadable');
   });
 
   it('that die three times over the same slice fail it, and nothing else', async () => {
@@ -264,19 +230,15 @@ describe('a slice that cannot be read', () => {
       const pool = createPool({ workerUrl: '/no-such-worker.js', readAgainMs: 1 });
       const slice = unreadable(1, how);
       expect(await hashOf(pool.hashSlice, slice)).to.equal(await sha256(new Blob([bytesOf(6, 100)])));
-      const small = unreadable(1, how);
-      expect(await hashOf(pool.hashSmall, small)).to.equal(await sha256(new Blob([bytesOf(6, 100)])));
     });
 
     it(`twice is file-unreadable, and not read a third time (${how})`, async () => {
       const pool = createPool({ workerUrl: '/no-such-worker.js', readAgainMs: 1 });
-      for (const hashSlice of [pool.hashSlice, pool.hashSmall]) {
-        const slice = unreadable(9, how);
-        expect(await rejection<UploaderError>(hashOf(hashSlice, slice))).to.include({
-          code: 'file-unreadable',
-        });
-        expect(slice.reads).to.equal(2);
-      }
+      const slice = unreadable(9, how);
+      expect(await rejection<UploaderError>(hashOf(pool.hashSlice, slice))).to.include({
+        code: 'file-unreadable',
+      });
+      expect(slice.reads).to.equal(2);
     });
   }
 });
@@ -324,7 +286,7 @@ describe('a slice that is read slowly', () => {
       });
       let isOver = false;
       const hashing = pool
-        .hashSmall(large, { keepBytes: false, signal: AbortSignal.any([]) })
+        .hashSlice(large, { keepBytes: false, signal: AbortSignal.any([]) })
         .catch(() => undefined)
         .finally(() => {
           isOver = true;

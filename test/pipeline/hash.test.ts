@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
 import type { Chunk, HashedChunk, HashSlice } from '../../src/core/types.ts';
 import { abortable } from '../../src/core/wait.ts';
-import { ByteBudget, type HashParts, hash, readBody } from '../../src/pipeline/hash.ts';
+import { ByteBudget, type HashParts, hash, hashAhead, readBody } from '../../src/pipeline/hash.ts';
 import { HashPool } from '../../src/pipeline/hash-pool.ts';
 import { plan } from '../../src/pipeline/plan.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
@@ -43,6 +43,40 @@ describe('the hash stage', () => {
       expect(name).to.equal(await sha256(file.slice(start, start + sizeBytes)));
     }
     expect(hashed.map(({ hash: name }) => name)).to.have.members(chunks.map(({ hash: name }) => name));
+  });
+
+  it('hashes the first chunk once if that has started earlier, and the others after it', async () => {
+    const file = new Blob([bytesOf(6, 2500)]);
+    const order: string[] = [];
+    const hashSlice: HashSlice = async (slice, options) => {
+      order.push(`${slice.size}`);
+      const found = await pool.hashSlice(slice, options);
+      order.push('hashed');
+      return found;
+    };
+    const { parts } = setUp(file, { hashSlice });
+    const ahead = hashAhead({ ...parts, chunkSizeBytes: 1000 });
+    const chunks = await collect(hash(plan(2500, 1000), { ...parts, ahead }));
+    expect(order.slice(0, 2)).to.deep.equal(['1000', 'hashed']);
+    expect(order).to.have.length(6);
+    expect(chunks.map(({ hash: name }) => name)).to.deep.equal(
+      (await collect(hash(plan(2500, 1000), parts))).map(({ hash: name }) => name),
+    );
+    expect(ahead.found).to.equal(undefined);
+  });
+
+  it('uses that hash for no other chunk of the same size', async () => {
+    const file = new Blob([bytesOf(6, 3000)]);
+    const hashOf = (start: number, end: number): Promise<string> => sha256(file.slice(start, end));
+    const recorded = { hash: await hashOf(0, 1000), receipt: 'of before' };
+    const { parts } = setUp(file);
+    const resumed = plan(3000, 1000, new Map([[0, recorded]]));
+    const chunks = await collect(
+      hash(resumed, { ...parts, ahead: hashAhead({ ...parts, chunkSizeBytes: 1000 }) }),
+    );
+    expect(chunks.map(({ hash: name }) => name)).to.deep.equal(
+      await Promise.all([hashOf(1000, 2000), hashOf(2000, 3000), hashOf(0, 1000)]),
+    );
   });
 
   it('keeps bytes only within the budget, and releases all when it is closed', async () => {

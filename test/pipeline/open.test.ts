@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { open } from '../../src/pipeline/open.ts';
 import { fileOf } from '../support/bytes.ts';
-import { rejection, settled } from '../support/collect.ts';
+import { deferred, rejection, settled } from '../support/collect.ts';
 import { CHUNK_BYTES, recordOf, setUpRun } from '../support/running.ts';
 
 describe('a file of one chunk', () => {
@@ -58,6 +58,60 @@ describe('a file of several chunks', () => {
     const { open: picked, parts } = setUpRun(fileOf(4, 2500), { identify: () => Promise.reject(error) });
     expect(await rejection(open(picked, parts))).to.equal(error);
   });
+
+  it('that is new opens its session while it is identified and its lock is taken', async () => {
+    const identified = deferred<{ key: string; firstSliceHash: string }>();
+    const file = fileOf(6, 2500);
+    const { keeper, open: picked, parts, service } = setUpRun(file, { identify: () => identified.promise });
+    const opening = open(picked, parts);
+    (await service.nextRequest('open')).answer();
+    expect(keeper.log).to.deep.equal([]);
+    identified.resolve({ key: file.name, firstSliceHash: 'first' });
+    const session = await (await opening).session;
+    await settled();
+    expect(keeper.records.get(file.name)?.session).to.deep.equal(session);
+    expect(service.log).to.deep.equal(['open']);
+  });
+
+  it('repeats that call if it failed, with the retries of other calls, or fails with its refusal', async () => {
+    for (const code of ['network', 'forbidden'] as const) {
+      const { open: picked, parts, service } = setUpRun(fileOf(7, 2500));
+      const opening = open(picked, parts);
+      const error = new UploaderError(code, 'no');
+      (await service.nextRequest('open')).refuse(error);
+      const { session } = await opening;
+      if (code === 'forbidden') expect(await rejection(session)).to.equal(error);
+      else (await service.nextRequest('open')).answer();
+      if (code === 'network') expect(await session).to.include({ sessionId: 'session-1' });
+    }
+  });
+
+  for (const [why, result, identify] of [
+    ['another tab has saved a record in the meantime', 'session-before', undefined],
+    ['another tab has the lock', 'session-2', undefined],
+    [
+      'the file cannot be read',
+      'file-unreadable',
+      () => Promise.reject(new UploaderError('file-unreadable', 'gone')),
+    ],
+  ] as const)
+    it(`cancels that session if ${why}`, async () => {
+      const file = fileOf(8, 2500);
+      const { keeper, open: picked, parts, service } = setUpRun(file, identify && { identify });
+      const record = await recordOf(file, [0]);
+      keeper.find = async (_key: string, onTaken?: () => void) => {
+        if (result === 'session-before') return record;
+        onTaken?.();
+        return undefined;
+      };
+      const opening = open(picked, parts);
+      (await service.nextRequest('open')).answer();
+      service.answerAll();
+      const ended = await opening.then(({ session }) => session).catch((error: UploaderError) => error);
+      expect('code' in ended ? ended.code : ended.sessionId).to.equal(result);
+      await settled();
+      expect(service.log).to.have.members(['open', 'cancel', ...(result === 'session-2' ? ['open'] : [])]);
+    });
 
   it('saves its chunks as they are stored, and removes the record when it is done', async () => {
     const file = fileOf(5, 2500);

@@ -9,7 +9,7 @@ import { chunks, setUpPresigning, stream } from '../support/presigning.ts';
 describe('a batch that is too large for the service', () => {
   for (const status of [413, 422, 400]) {
     it(`(${status}) is halved until it fits, and later batches stay that small`, async () => {
-      const { asked, parts, sizes } = setUpPresigning({ batch: { limit: 8, max: 64 } });
+      const { asked, parts, sizes } = setUpPresigning({ batch: { max: 8 } });
       const { ask } = parts;
       const strict: PresignParts = {
         ...parts,
@@ -35,7 +35,7 @@ describe('a batch that is too large for the service', () => {
     const error = new UploaderError('upload-refused', 'no', { status: 422 });
     const { parts } = setUpPresigning({
       ask: async () => Promise.reject(error),
-      batch: { limit: 4, max: 4 },
+      batch: { max: 4 },
     });
     expect(await rejection(collect(presign(stream(chunks(4)), parts)))).to.equal(error);
   });
@@ -47,7 +47,7 @@ describe('a batch that is too large for the service', () => {
       calls += 1;
       throw error;
     };
-    const { parts } = setUpPresigning({ ask, batch: { limit: 4, max: 4 } });
+    const { parts } = setUpPresigning({ ask, batch: { max: 4 } });
     expect(await rejection(collect(presign(stream(chunks(4)), parts)))).to.equal(error);
     expect(calls).to.equal(1);
   });

@@ -8,27 +8,24 @@ import { collect, deferred, rejection, settled } from '../support/collect.ts';
 import { chunks, KIB64, setUpPresigning, stream } from '../support/presigning.ts';
 
 describe('tickets', () => {
-  it('are requested in batches of 1, 2, 4 and so on to 64, so that sending starts early and calls stay few', async () => {
+  it('are requested in batches of 64, so that calls stay few', async () => {
     const { parts, sizes } = setUpPresigning();
     const result = await collect(presign(stream(chunks(300)), parts));
-    expect(sizes()).to.deep.equal([1, 2, 4, 8, 16, 32, 64, 64, 64, 45]);
+    expect(sizes()).to.deep.equal([64, 64, 64, 64, 44]);
     expect(result.map(({ index }) => index)).to.deep.equal(chunks(300).map(({ index }) => index));
     expect(result.every(({ ticket }) => ticket?.upload)).to.equal(true);
   });
 
-  it('of 1,000 chunks of 64 KiB need at most 25 calls, on a fast connection and an idle one', async () => {
-    for (const isFast of [false, true]) {
-      const { asked, parts } = setUpPresigning({
-        bytesPerSecond: () => (isFast ? 1e9 : 1e6),
-        hasIdleSlot: () => isFast,
-      });
+  it('of 1,000 chunks of 64 KiB need at most 25 calls, also on a fast connection', async () => {
+    for (const rate of [1e9, 1e6]) {
+      const { asked, parts } = setUpPresigning({ bytesPerSecond: () => rate });
       expect(await collect(presign(stream(chunks(1000)), parts))).to.have.length(1000);
       expect(asked.length).to.be.at.most(25);
     }
   });
 
   it('are requested once if chunks of a batch are equal, and each of them gets its own', async () => {
-    const { asked, parts } = setUpPresigning({ batch: { limit: 4, max: 64 } });
+    const { asked, parts } = setUpPresigning({ batch: { max: 64 } });
     const result = await collect(
       presign(stream(chunks(4, { hashOf: (index) => (index % 2 ? 'odd' : 'even') })), parts),
     );
@@ -53,7 +50,7 @@ describe('tickets', () => {
   });
 
   it('of a partial batch are requested before chunks of an earlier visit are verified', async () => {
-    const { asked, parts } = setUpPresigning({ batch: { limit: 64, max: 64 } });
+    const { asked, parts } = setUpPresigning({ batch: { max: 64 } });
     const rest = deferred();
     async function* source(): AsyncGenerator<HashedChunk, void, undefined> {
       const [first, second, third] = chunks(3) as [HashedChunk, HashedChunk, HashedChunk];
@@ -69,41 +66,66 @@ describe('tickets', () => {
     expect(await collect(result)).to.have.length(2);
   });
 
+  it('are requested when the session is open, for the chunks that are hashed by then', async () => {
+    const [late, opened] = [deferred(), deferred()];
+    async function* source(): AsyncGenerator<HashedChunk, void, undefined> {
+      yield* chunks(3);
+      await late.promise;
+    }
+    const { parts, sizes } = setUpPresigning({ ready: opened.promise });
+    const result = presign(source(), parts);
+    const first = result.next();
+    await settled();
+    expect(sizes()).to.deep.equal([]);
+    opened.resolve();
+    expect((await first).value).to.include({ index: 0 });
+    expect(sizes()).to.deep.equal([3]);
+    late.resolve();
+    await collect(result);
+  });
+
+  it('are requested even if the session cannot open, and report its error', async () => {
+    async function* source(): AsyncGenerator<HashedChunk, void, undefined> {
+      yield* chunks(1);
+      await late.promise;
+    }
+    const [late, opened] = [deferred(), deferred()];
+    const { parts } = setUpPresigning({ ready: opened.promise, ask: () => Promise.reject(error) });
+    const error = new Error('no session');
+    const failed = rejection(presign(source(), parts).next());
+    await settled();
+    opened.reject(error);
+    expect(await failed).to.equal(error);
+    late.resolve();
+  });
+
   it('of the next batch are requested while the last one is being sent', async () => {
-    const { parts, sizes } = setUpPresigning();
+    const { parts, sizes } = setUpPresigning({ batch: { max: 2 } });
     const result = presign(stream(chunks(30)), parts);
     await result.next();
     await settled();
     // Only the first chunk was taken from `result`; the next batch was requested meanwhile.
-    expect(sizes()).to.deep.equal([1, 2]);
+    expect(sizes()).to.deep.equal([2, 2]);
     await result.return();
   });
 
-  it('are requested for the chunks hashed so far if a slot has nothing to send', async () => {
-    async function* source(late: Promise<void>): AsyncGenerator<HashedChunk, void, undefined> {
-      const [first, second, third] = chunks(3) as [HashedChunk, HashedChunk, HashedChunk];
-      yield first;
-      yield second;
-      await late;
-      yield third;
+  it('are requested for the chunks hashed so far if all others were taken, and not before', async () => {
+    const late = deferred();
+    async function* source(): AsyncGenerator<HashedChunk, void, undefined> {
+      yield* chunks(5);
+      await late.promise;
+      yield* chunks(6).slice(5);
     }
-    for (const isIdle of [true, false]) {
-      const late = deferred();
-      const { parts, sizes } = setUpPresigning({ batch: { limit: 64, max: 64 }, hasIdleSlot: () => isIdle });
-      const result = presign(source(late.promise), parts);
-      const first = result.next();
-      if (isIdle) {
-        expect((await first).value).to.include({ index: 0 });
-        expect(sizes()).to.deep.equal([2]);
-      } else {
-        await settled();
-        expect(sizes()).to.deep.equal([]);
-      }
-      late.resolve();
-      await first;
-      await collect(result);
-      expect(sizes()).to.deep.equal(isIdle ? [2, 1] : [3]);
-    }
+    const { parts, sizes } = setUpPresigning({ batch: { max: 4 } });
+    const result = presign(source(), parts);
+    for (let count = 0; count < 4; count += 1) await result.next();
+    await settled();
+    expect(sizes()).to.deep.equal([4]);
+    expect((await result.next()).value).to.include({ index: 4 });
+    expect(sizes()).to.deep.equal([4, 1]);
+    late.resolve();
+    await collect(result);
+    expect(sizes()).to.deep.equal([4, 1, 1]);
   });
 
   it('are requested in small batches if many bytes wait and the line is faster than 32 MB/s', async () => {
@@ -113,7 +135,7 @@ describe('tickets', () => {
       [32e6, [10]],
     ] as const) {
       const { parts, sizes } = setUpPresigning({
-        batch: { limit: 64, max: 64 },
+        batch: { max: 64 },
         eagerBytes: 2 * KIB64,
         bytesPerSecond: () => bytesPerSecond,
       });
@@ -122,11 +144,11 @@ describe('tickets', () => {
     }
   });
 
-  it('are requested as usual before anything was sent', async () => {
+  it('are requested in small batches before anything was sent, since the line may be fast', async () => {
     for (const rate of [0, undefined]) {
-      const { parts, sizes } = setUpPresigning({ bytesPerSecond: () => rate });
+      const { parts, sizes } = setUpPresigning({ bytesPerSecond: () => rate, eagerBytes: 8 * KIB64 });
       await collect(presign(stream(chunks(15)), parts));
-      expect(sizes()).to.deep.equal([1, 2, 4, 8]);
+      expect(sizes()).to.deep.equal([8, 7]);
     }
   });
 
@@ -134,10 +156,11 @@ describe('tickets', () => {
     // At 10 kB/s, half of five minutes is enough for 1.5 MB, and half of one minute for 0.3 MB.
     const bytesPerSecond = (): number => 10_000;
     const largest = async (lifeMs: number | undefined): Promise<number> => {
-      const { lives, parts, sizes } = setUpPresigning({ bytesPerSecond, batch: { limit: 1, max: 64 } });
+      const { lives, parts, sizes } = setUpPresigning({ bytesPerSecond, batch: { max: 64 } });
       lives.ms = lifeMs;
       expect(await collect(presign(stream(chunks(200)), parts))).to.have.length(200);
-      return Math.max(...sizes());
+      // The lifetime is known after the first response.
+      return Math.max(...sizes().slice(1));
     };
     expect(await largest(undefined)).to.equal(23);
     expect(await largest(60_000)).to.equal(5);
@@ -163,7 +186,7 @@ describe('an expiring ticket', () => {
   });
 
   it('is requested again together with the rest of its batch, in one call', async () => {
-    const { asked, lives, parts } = setUpPresigning({ batch: { limit: 5, max: 5 } });
+    const { asked, lives, parts } = setUpPresigning({ batch: { max: 5 } });
     lives.ms = -1;
     const { ask } = parts;
     const onceOutOfDate: PresignParts = {
@@ -182,7 +205,7 @@ describe('an expiring ticket', () => {
   });
 
   it('is requested again in one call with its waiting batch, not one by one, also the second time', async () => {
-    const { asked, lives, parts } = setUpPresigning({ batch: { limit: 6, max: 6 } });
+    const { asked, lives, parts } = setUpPresigning({ batch: { max: 6 } });
     lives.ms = -1;
     const result = presign(stream(chunks(6)), parts);
     await result.next();

@@ -61,7 +61,7 @@ describe('an upload', () => {
 
   it('reads only a small part of its file while no bytes are sent', async () => {
     const { controller, reads, service, start } = setUpRun(fileOf(25, 200_000), {
-      batch: { limit: 1, max: 4 },
+      batch: { max: 4 },
     });
     service.answerAll('open', 'presign');
     const running = rejection(start());
@@ -220,7 +220,7 @@ describe('a session that is lost', () => {
   ] as const) {
     it(`(${name}) is opened again once, with new tickets for every chunk, and nothing is sent twice`, async () => {
       const file = fileOf(40, 4500);
-      const { keeper, service, start, reported } = setUpRun(file);
+      const { keeper, service, start, reported } = setUpRun(file, { batch: { max: 1 } });
       service.answerAll('open', 'put');
       const running = start();
       (await service.nextRequest('presign')).answer();

@@ -10,7 +10,7 @@ export class MemoryKeeper implements RecordKeeper {
   /** True if `remove` must never resolve. */
   isStuck = false;
 
-  find(key: string): Promise<UploadRecord | undefined> {
+  find(key: string, _onTaken?: () => void): Promise<UploadRecord | undefined> {
     return this.#do('find', () => this.records.get(key));
   }
 

@@ -41,11 +41,11 @@ export function setUpPresigning(given: Partial<PresignParts> = {}) {
       asked.push(wanted.map(({ hash }) => hash));
       return new Map(wanted.map(({ hash }) => [hash, ticketFor(hash)]));
     },
+    ready: Promise.resolve(),
     eagerBytes: 16 * 2 ** 20,
     bytesPerSecond: () => 1e6,
-    hasIdleSlot: () => false,
     receiptOf: () => undefined,
-    batch: { limit: 1, max: 64 },
+    batch: { max: 64 },
     ...given,
   };
   return { asked, lives, parts, sizes: () => asked.map(({ length }) => length) };

@@ -57,12 +57,15 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     hasRecord: false,
     chunkSizeBytes: CHUNK_BYTES,
     fileName: () => file.name,
-    batch: { limit: 1, max: 64 },
+    batch: { max: 64 },
     eagerBytes: 2 ** 24,
     bytesPerSecond: () => 1e6,
-    hasIdleSlot: () => false,
     acquireSlot: slots.acquire,
     hashSlice,
+    get isNew() {
+      return keeper.records.size === 0;
+    },
+    cancel: async (session) => service.calls.cancel(session, controller.signal),
     identify: async () => ({ key: file.name, firstSliceHash: 'first' }),
     retrying: (call, signal) =>
       retrying(call, { policy, backoff: new HostBackoff(), signal, isWorthRetrying: isCallRetryable }),

@@ -135,7 +135,7 @@ describe('The core journeys', () => {
       return tokenOf('alice', reasons.length === 1 ? 1 : undefined);
     });
     const { name, bytes } = newFile();
-    await addFault({ operation: 'chunks', match: { fileName: name }, skip: 1, expireTickets: true });
+    await addFault({ operation: 'chunks', match: { fileName: name }, expireTickets: true });
     const completed = nextEvent(element, 'upload-completed');
     page.pick(element, bytes, name);
     const { detail } = await completed;

@@ -128,6 +128,12 @@ export class ResumeState {
     return this.#key;
   }
 
+  /** True if an upload of this page uses a record for a file with this name and size. */
+  knows({ name, size }: File): boolean {
+    // The end of such a key (`recordKey`) has the time and the hash of the file.
+    return [...this.#byKey.keys()].some((key) => key.includes(`${JSON.stringify(name)},${size},`));
+  }
+
   get record(): UploadRecord | undefined {
     return this.#record;
   }
@@ -152,7 +158,7 @@ export class ResumeState {
   recordKeeper(signal: AbortSignal, hooks: RecordHooks): RecordKeeper {
     this.#onWarning = hooks.onWarning;
     return {
-      find: (key) => this.#find(key, signal, hooks),
+      find: (key, onTaken) => this.#find(key, signal, hooks, onTaken),
       save: (record) => this.#save(record),
       saveChunks: (key, chunks) => this.#saveChunks(key, chunks),
       remove: (key) => this.#remove(key),
@@ -203,6 +209,7 @@ export class ResumeState {
     key: string,
     signal: AbortSignal,
     { onLockAcquired, onLockTaken, onNewName }: RecordHooks,
+    onTaken: (() => void) | undefined,
   ): Promise<UploadRecord | undefined> {
     const owner = this.#byKey.get(key);
     if (owner && owner !== this) {
@@ -222,6 +229,7 @@ export class ResumeState {
       isOurs = false;
       const free = await this.#tabLocks.tryLock(key);
       if (free) return free;
+      onTaken?.();
       onLockTaken();
       const release = await this.#tabLocks.waitForLock(key, signal);
       onLockAcquired();

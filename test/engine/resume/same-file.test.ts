@@ -6,6 +6,7 @@ import { bytesOf, fileOf } from '../../support/bytes.ts';
 import { deferred, settled, until } from '../../support/collect.ts';
 import { onDrive } from '../../support/drive.ts';
 import { closeEngines, createUnfinished, TestEngine } from '../../support/engine.ts';
+import { slowWorker } from '../../support/slow-worker.ts';
 
 afterEach(closeEngines);
 
@@ -87,14 +88,15 @@ describe('an added file that differs from a needed one in its time', () => {
   });
 
   it('counts for max-files when it was compared, and uploads-finished waits for it', async () => {
-    const engine = await nextVisit({ maxFiles: 2 });
-    const gate = deferred();
-    const adding = engine.uploader.addFiles([behind(gate.promise, other())]);
+    const gate = new BroadcastChannel(crypto.randomUUID());
+    const engine = await nextVisit({ maxFiles: 2, ...slowWorker(gate.name) });
+    const adding = engine.uploader.addFiles([other()]);
     await settled();
     await engine.uploader.addFiles([fileOf(5, 100, 'b.bin')]);
     await engine.waitForChange('upload-completed');
     expect(engine.details('uploads-finished')).to.deep.equal([]);
-    gate.resolve();
+    gate.postMessage('open');
+    gate.close();
     await adding;
     await engine.waitForChange('uploads-finished');
     expect(phasesOf(engine)).to.deep.equal(['needs-file', 'done']);
