@@ -1,0 +1,59 @@
+// When the session of a file of several chunks is requested before the store has responded (decision 68).
+
+import { expect } from '@open-wc/testing';
+import type { SettingsInput } from '../../src/core/config.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
+import { fileOf } from '../support/bytes.ts';
+import { deferred, settled, until } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+/** Adds a file, and returns the number of sessions that are requested before the store responds. */
+async function sessionsOf(
+  settings: SettingsInput,
+  prepare: (engine: TestEngine) => Promise<unknown> = async () => undefined,
+): Promise<number> {
+  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+  const [asked, answer] = [deferred(), deferred()];
+  const find: typeof store.find = async (key) => {
+    asked.resolve();
+    await answer.promise;
+    return store.find(key);
+  };
+  const engine = new TestEngine(settings, { store: { ...store, find } });
+  await prepare(engine);
+  const before = engine.service.count('open');
+  await engine.uploader.addFiles([fileOf(1, 2500, crypto.randomUUID())]);
+  await asked.promise;
+  await settled();
+  const count = engine.service.count('open') - before;
+  answer.resolve();
+  return count;
+}
+
+describe('a session', () => {
+  it('is requested before the store has responded', async () => {
+    expect(await sessionsOf({})).to.equal(1);
+  });
+
+  it('waits for the store if names are chosen, because a saved upload has its name already', async () => {
+    expect(await sessionsOf({ onConflict: 'rename' })).to.equal(0);
+  });
+
+  it('waits while no user is signed in, but not if the page supplies tokens', async () => {
+    expect(await sessionsOf({ auth: 'auto' })).to.equal(0);
+    expect(await sessionsOf({ auth: 'auto', getToken: () => 'a token' })).to.equal(1);
+  });
+
+  it('waits for a Retry-After of the service', async () => {
+    const slowDown = async (engine: TestEngine): Promise<void> => {
+      await engine.uploader.addFiles([fileOf(2, 10, 'small.bin')]);
+      const patience = { status: 429, retryAfterMs: 1e9 };
+      (await engine.service.nextRequest('open')).refuse(new UploaderError('rate-limited', 'slow', patience));
+      await until(() => engine.row('small.bin')?.retryAt !== undefined);
+    };
+    expect(await sessionsOf({}, slowDown)).to.equal(0);
+  });
+});
