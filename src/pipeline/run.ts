@@ -62,7 +62,10 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
     const opened = await opening;
     signal.throwIfAborted();
     // The chunks of a saved upload may have another size.
-    if (opened.isResumed) delete parts.ahead;
+    if (opened.isResumed) {
+      delete parts.ahead;
+      parts.budget.releaseAll();
+    }
     const chunks = plan(file.file.size, opened.chunkSizeBytes, opened.stored).map(
       // Without a commit, presigns the first chunk again to check that the session still exists on the service.
       (chunk, at) => (at === 0 && !parts.calls.commit ? withoutTicket(chunk) : chunk),

@@ -138,6 +138,18 @@ describe('an upload', () => {
 });
 
 describe('an upload resumed from an earlier visit', () => {
+  it('frees the memory of the chunk that was hashed before its record was found', async () => {
+    const file = fileOf(31, 2500);
+    const { keeper, pagePool, service, start } = setUpRun(file);
+    keeper.records.set(file.name, await recordOf(file, [0]));
+    const running = start();
+    const request = await service.nextRequest('presign');
+    expect(pagePool.freeBytes).to.equal(PAGE_BYTES - 1500);
+    request.answer();
+    service.answerAll();
+    await running;
+  });
+
   it('sends only missing chunks, first, and verifies recorded ones after them', async () => {
     const file = fileOf(30, 4500);
     const { keeper, service, start, reported } = setUpRun(file, { width: 1 });

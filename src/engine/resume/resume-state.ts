@@ -131,7 +131,8 @@ export class ResumeState {
   /** True if an upload of this page uses a record for a file with this name and size. */
   knows({ name, size }: File): boolean {
     // The end of such a key (`recordKey`) has the time and the hash of the file.
-    return [...this.#byKey.keys()].some((key) => key.includes(`${JSON.stringify(name)},${size},`));
+    const part = `${JSON.stringify(name)},${size},`;
+    return [...this.#byKey.keys()].some((key) => key.includes(part));
   }
 
   get record(): UploadRecord | undefined {
