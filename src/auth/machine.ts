@@ -45,10 +45,9 @@ export function enter(
   ...effects: Effect[]
 ): Move {
   const fresh = { error: undefined, renewing: undefined, ...patch };
-  const timed: Effect[] = RESTS.includes(state) ? [] : [{ type: 'deadline', of: state }];
   return {
     model: { ...model, ...fresh, state, generation: model.generation + 1 },
-    effects: [...timed, ...effects],
+    effects: RESTS.includes(state) ? effects : [{ type: 'deadline', of: state }, ...effects],
   };
 }
 
