@@ -14,7 +14,6 @@ export const buttons = css`
     border: 1px solid var(--_edge);
     border-radius: var(--_inner);
     cursor: pointer;
-    transition: background-color 0.12s, border-color 0.12s;
   }
 
   button:hover {
@@ -169,7 +168,6 @@ export const controls = css`
     *,
     ::after {
       animation: none !important;
-      transition: none !important;
     }
 
     .checking::after {

@@ -12,7 +12,6 @@ export const panels = css`
     padding: 2.75em 1.5em;
     text-align: center;
     cursor: pointer;
-    transition: background-color 0.15s;
   }
 
   .zone::before {
