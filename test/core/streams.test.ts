@@ -121,6 +121,12 @@ describe('a bell', () => {
 
 const asleep = new Bell();
 
+/** Yields 1 when `gate` opens. */
+async function* oneBehind(gate: Promise<void>): AsyncGenerator<number, void, undefined> {
+  await gate;
+  yield 1;
+}
+
 describe('withLulls', () => {
   it('yields undefined once before each item that is not ready, and nothing before one that is', async () => {
     const gates = [deferred(), deferred()];
@@ -148,13 +154,7 @@ describe('withLulls', () => {
   it('yields undefined once more each time that `wake` rings during a lull', async () => {
     const gate = deferred();
     const wake = new Bell();
-    const items = withLulls(
-      (async function* () {
-        await gate.promise;
-        yield 1;
-      })(),
-      wake,
-    );
+    const items = withLulls(oneBehind(gate.promise), wake);
     expect((await items.next()).value).to.equal(undefined);
     for (let count = 0; count < 2; count += 1) {
       const next = items.next();
@@ -170,13 +170,7 @@ describe('withLulls', () => {
     const { source } = watched([], new Error('source'));
     expect((await rejection(collect(withLulls(source, asleep)))).message).to.equal('source');
     const gate = deferred();
-    const items = withLulls(
-      (async function* () {
-        await gate.promise;
-        yield 1;
-      })(),
-      asleep,
-    );
+    const items = withLulls(oneBehind(gate.promise), asleep);
     expect((await items.next()).value).to.equal(undefined);
     gate.reject(new Error('in the lull'));
     await settled();
