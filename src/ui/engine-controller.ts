@@ -26,6 +26,8 @@ export interface EngineHost extends ReactiveControllerHost, HTMLElement, Setting
 
 /** Minimum time between renderings, in milliseconds. With small files, the list can change hundreds of times per second. */
 const RENDER_EVERY_MS = 100;
+/** Minimum time between renderings, as a multiple of the time that the last one took. */
+const REST_SHARE = 20;
 
 const EMPTY: Snapshot = Object.freeze<Snapshot>({
   files: [],
@@ -45,7 +47,8 @@ export class EngineController implements ReactiveController {
   readonly #watchers: readonly { onChange(change: Change): void }[];
   #uploader: Uploader | undefined;
   #isRendering = false;
-  #renderedMs = Number.NEGATIVE_INFINITY;
+  /** Time from which the host may be rendered again, by `performance.now()`. */
+  #nextMs = 0;
   #loggedMessage = '';
   #removal = new AbortController();
 
@@ -174,19 +177,19 @@ export class EngineController implements ReactiveController {
     );
   }
 
-  /** Schedules a rendering in the next frame, or later if the last rendering was less than 100 ms ago. */
+  /** Schedules a rendering in the next frame, or later if the last one was a short time ago. */
   #render(): void {
     if (this.#isRendering) return;
     this.#isRendering = true;
-    const waitMs = this.#renderedMs + RENDER_EVERY_MS - performance.now();
-    const render = (): void => {
+    const render = async (): Promise<void> => {
+      const startedMs = performance.now();
       this.#isRendering = false;
-      this.#renderedMs = performance.now();
       this.#host.requestUpdate();
+      await this.#host.updateComplete;
+      const nowMs = performance.now();
+      this.#nextMs = nowMs + RENDER_EVERY_MS + (nowMs - startedMs) * REST_SHARE;
     };
     // The first window of an element that was moved may be hidden, and then has no frames.
-    const inFrame = (): unknown => pageOf(this.#host).requestAnimationFrame(render);
-    if (waitMs > 0) setTimeout(inFrame, waitMs);
-    else inFrame();
+    setTimeout(() => pageOf(this.#host).requestAnimationFrame(render), this.#nextMs - performance.now());
   }
 }

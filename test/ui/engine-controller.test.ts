@@ -152,4 +152,35 @@ describe('rendering', () => {
     const gaps = timesMs.slice(1).map((ms, index) => ms - (timesMs[index] ?? 0));
     expect(Math.min(...gaps)).to.be.greaterThan(90);
   });
+
+  it('waits twenty times as long as the last rendering took', async () => {
+    const { element } = await setUp([], { manual: true });
+    await element.addFiles([freshFile(10)]);
+    await element.updateComplete;
+    const waits: (number | undefined)[] = [];
+    const { setTimeout: timer } = globalThis;
+    const now = performance.now.bind(performance);
+    let extraMs = 0;
+    performance.now = () => now() + extraMs;
+    element.addController({
+      hostUpdated: () => {
+        extraMs += 1000; // a slow device
+      },
+    });
+    globalThis.setTimeout = ((work: () => void, ms?: number) => {
+      waits.push(ms);
+      return timer(work, 0);
+    }) as typeof setTimeout;
+    try {
+      await element.addFiles([freshFile(10)]);
+      while (extraMs === 0) await new Promise(requestAnimationFrame);
+      waits.length = 0;
+      await element.addFiles([freshFile(10)]);
+      await settled();
+      expect(waits.some((ms = 0) => ms > 19_000)).to.equal(true);
+    } finally {
+      globalThis.setTimeout = timer;
+      performance.now = now;
+    }
+  });
 });

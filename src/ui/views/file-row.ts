@@ -24,6 +24,9 @@ import type { Commands, WidgetState } from './state.ts';
 /** Arrow keys reach the buttons of a row. */
 const IN_ROW = { tabindex: -1 } as const;
 
+/** Size up to which hashing takes less than a second, in bytes: too short to be shown. */
+const SMALL_BYTES = 10e6;
+
 const GLYPHS: Partial<Record<Phase, TemplateResult>> = { done: doneIcon, failed: alertIcon };
 
 /** A row; `position` counts from 1. Its buttons are reached with the arrow keys. The footer shows a shared reason to wait. */
@@ -65,7 +68,7 @@ export function fileRow(
               shown: format.percent(sent),
               sent,
               stored: shareOf(file.storedBytes, file.sizeBytes, false),
-              checking: phase === 'hashing',
+              checking: phase === 'hashing' && file.sizeBytes > SMALL_BYTES,
               part: 'progress',
             })
           : nothing
