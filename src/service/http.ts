@@ -94,17 +94,13 @@ export async function exchange(
   { body, timeoutMs, maxBytes = MAX_BYTES, signal, connectionChange }: ExchangeOptions,
 ): Promise<Answer> {
   signal.throwIfAborted();
-  const stop = new AbortController();
+  const late = new AbortController();
   const answered = new AbortController();
-  signal.addEventListener('abort', () => stop.abort(signal.reason), { signal: answered.signal });
-  let isLate = false;
-  const onLate = (): void => {
-    isLate = true;
-    stop.abort();
-  };
   const text = body === undefined ? '' : JSON.stringify(body);
-  sleep(timeoutMs + text.length / SLOWEST_BODY, answered.signal).then(onLate, () => undefined);
-  connectionChange?.addEventListener('abort', () => stop.abort(), { signal: answered.signal });
+  sleep(timeoutMs + text.length / SLOWEST_BODY, answered.signal).then(
+    () => late.abort(),
+    () => undefined,
+  );
   if (body !== undefined) init.headers.set('Content-Type', 'application/json');
   init.headers.set('Accept', 'application/json');
   const findPolicyError = watchPolicy(url, answered.signal);
@@ -116,7 +112,7 @@ export async function exchange(
       // With `error`, a redirect would look like a broken connection.
       redirect: 'manual',
       referrerPolicy: 'no-referrer',
-      signal: stop.signal,
+      signal: AbortSignal.any([signal, late.signal, ...(connectionChange ? [connectionChange] : [])]),
     });
     if (response.type === 'opaqueredirect')
       throw new UploaderError('bad-response', `${url.origin + url.pathname} redirects`);
@@ -131,7 +127,7 @@ export async function exchange(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UploaderError) throw error;
-    if (isLate) throw new UploaderError('timeout', `No response within ${timeoutMs} ms`);
+    if (late.signal.aborted) throw new UploaderError('timeout', `No response within ${timeoutMs} ms`);
     const byPolicy = await findPolicyError();
     signal.throwIfAborted();
     if (byPolicy) warnOnceHere(byPolicy.message);

@@ -104,7 +104,7 @@ describe('one request', () => {
         const { signal, count } = listenersOf(new AbortController().signal);
         const options = { body: {}, timeoutMs: 1000, signal };
         const asked = exchange(new URL('https://api.test'), init, options).catch(() => undefined);
-        expect([clock.timerCount, count()]).to.deep.equal([1, 1]);
+        expect([clock.timerCount, count()]).to.deep.equal([1, 0]);
         await asked;
         expect([clock.timerCount, count()]).to.deep.equal([0, 0]);
       }
