@@ -1,6 +1,6 @@
 // Runs the scenarios of profiles.mjs, each with its own simulated service and storage (the sink). In each round, every client runs
 // in turn, each in a separate browser. Then prints and saves the results.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,11 +8,12 @@ import { startBrowser } from './browser.mjs';
 import { makeFiles } from './files.mjs';
 import { servePage } from './page-server.mjs';
 import { chooseProfiles, parseSize } from './profiles.mjs';
-import { figuresOf, legend, rowsOf, tableOf } from './report.mjs';
+import { figuresOf, legend, rowsOf, tableOf, withResults } from './report.mjs';
 import { hasService, startService } from './service.mjs';
 import { startSink } from './sink.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
+const DOCS = join(here, '../../docs/performance.md');
 const RUN_LIMIT_MS = 15 * 60_000;
 const WITH_SERVICE = '@service';
 const WITH_FAST_DISK = '@fast-disk';
@@ -38,17 +39,16 @@ export async function bench(options) {
   console.log(`\n${legend}`);
   const path = options.json ?? join(here, 'results/latest.json');
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(
-    path,
-    `${JSON.stringify({ ...describeMachine(results), profiles: results }, undefined, 2)}\n`,
-  );
+  const all = { ...describeMachine(results), profiles: results };
+  writeFileSync(path, `${JSON.stringify(all, undefined, 2)}\n`);
   console.log(`\nAs JSON: ${path}`);
+  if (options.docs) writeFileSync(DOCS, withResults(readFileSync(DOCS, 'utf8'), all));
   return results.some(({ rows }) => rows.some(({ client, failed }) => isOurs(client) && failed)) ? 1 : 0;
 }
 
 const isOurs = (client) => client.startsWith('secure-uploader');
 
-function plan({ profiles, rounds, clients, size, files, quick, compare }) {
+function plan({ profiles, rounds, clients, size, files, quick, compare, trace }) {
   const wanted = clients?.split(',').map((name) => name.trim());
   const count = Number(rounds ?? (quick ? 1 : 3));
   if (!Number.isInteger(count) || count < 1) throw new Error(`--rounds=${rounds} is no whole number above 0`);
@@ -67,6 +67,7 @@ function plan({ profiles, rounds, clients, size, files, quick, compare }) {
     return {
       ...profile,
       rounds: count,
+      trace,
       clients: wanted ?? profile.clients,
       files: { ...profile.files, count: fileCount, sizeBytes },
     };
@@ -100,9 +101,7 @@ async function runProfile(profile, page) {
         const run = await runOnce(client, { profile, page, paths, sink });
         runs.get(client).push({ round, ...run });
         browserVersion = run.browserVersion ?? browserVersion;
-        const speed = run.filesPerSecond
-          ? `${run.filesPerSecond?.toFixed(1)} files/s`
-          : `${run.MBps?.toFixed(1)} MB/s`;
+        const speed = `${run.MBps?.toFixed(1)} MB/s`;
         const said = run.error ? `FAILED: ${run.error}` : speed;
         console.log(`  round ${round + 1}  ${client.padEnd(24)}${said}`);
       }
@@ -185,12 +184,14 @@ async function runOnce(client, { profile, page, paths, sink }) {
   }
 }
 
-async function upload({ browser, page, paths, client, place, sink, profile: { stopAfterMs, uplink } }) {
+async function upload({ browser, page, paths, client, place, sink, profile }) {
+  const { stopAfterMs, uplink, trace } = profile;
   const tab = await browser.openPage(page.origin, paths);
   await tab.evaluate(([name, where]) => window.bench.prepare(name, where), [client, place]);
   const widen = uplink && (await browser.limitUplink(tab, uplink.bytesPerSecond));
   if (uplink) await sink.begin('before');
   const watching = await browser.watch(tab);
+  const endTrace = trace && (await browser.traceTasks(tab));
   let timer;
   let change;
   const late = new Promise((_, reject) => {
@@ -202,7 +203,8 @@ async function upload({ browser, page, paths, client, place, sink, profile: { st
   try {
     if (uplink) change = setTimeout(() => Promise.all([widen(), sink.begin('after')]), uplink.forMs);
     const timed = await Promise.race([tab.evaluate((how) => window.bench.run(how), { stopAfterMs }), late]);
-    return { timed, usage: await watching.stop() };
+    const usage = await watching.stop();
+    return { timed: endTrace ? { ...timed, threadTaskMs: await endTrace() } : timed, usage };
   } finally {
     clearTimeout(timer);
     clearTimeout(change);

@@ -41,6 +41,21 @@ export async function startBrowser() {
       return () => limit(-1);
     },
     watch: (page) => watch(page, processes),
+    /** Records the tasks of the page. Returns a function that ends this, and returns the longest one in ms of processor time. */
+    async traceTasks(page) {
+      const tools = await context.newCDPSession(page);
+      const events = [];
+      tools.on('Tracing.dataCollected', ({ value }) => {
+        for (const event of value) if (event.name === 'thread_name' || event.tdur) events.push(event);
+      });
+      await tools.send('Tracing.start', { traceConfig: { includedCategories: ['toplevel'] } });
+      return async () => {
+        const ended = new Promise((resolve) => tools.once('Tracing.tracingComplete', resolve));
+        await tools.send('Tracing.end');
+        await ended;
+        return longestTaskMs(events);
+      };
+    },
     close: () => browser.close(),
   };
 }
@@ -67,6 +82,17 @@ function findPageProcess(before, after) {
   const grownBy = ({ id, cpuTime }) => cpuTime - (before.find((one) => one.id === id)?.cpuTime ?? 0);
   const renderers = after.filter(({ type }) => type === 'renderer');
   return renderers.sort((a, b) => grownBy(b) - grownBy(a))[0]?.id;
+}
+
+/** Returns the longest task of the busiest main thread of a renderer, in milliseconds of processor time. */
+function longestTaskMs(events) {
+  const threadOf = ({ pid, tid }) => `${pid} ${tid}`;
+  const isMain = ({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain';
+  const tasks = new Map(events.filter(isMain).map((event) => [threadOf(event), []]));
+  for (const event of events)
+    if (event.name.endsWith('RunTask')) tasks.get(threadOf(event))?.push(event.tdur / 1000);
+  const busiest = [...tasks.values()].sort((a, b) => sum(b) - sum(a))[0] ?? [];
+  return busiest.reduce((longest, ms) => Math.max(longest, ms), 0);
 }
 
 // Starts measuring. `cancel()` ends the measurement. `stop()` ends it and returns the usage for each type of process; the type

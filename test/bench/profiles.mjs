@@ -103,6 +103,14 @@ export const profiles = {
     sign: 'call',
     clients: everyone,
   },
+  tiny: {
+    about: 'many small files, no limit: processor time decides',
+    files: { count: 300, sizeBytes: 100 * KB },
+    line: {},
+    sign: 'call',
+    yardstick: { client: 'raw-balanced', why: 'it makes the same calls, without hashing and without a list' },
+    clients: everyone,
+  },
   again: {
     about: 'the same file a second time',
     files: { count: 1, sizeBytes: 512 * MB },

@@ -38,6 +38,7 @@ export function figuresOf({ page, usage, counts, files, line, stopped }) {
     ofLine: bound && bound / page.durationMs,
     firstByteMs: counts.firstByteAt && counts.firstByteAt - page.startedAt,
     longestTaskMs: page.longestTaskMs,
+    threadTaskMs: page.threadTaskMs,
     blockedMs: page.blockedMs,
     longestGapMs: page.longestGapMs,
     pagePeakMB: usage.peakMB.page,
@@ -89,6 +90,7 @@ export function rowsOf(runsByClient, yardstick) {
       row.minMBps = Math.min(...good.map((run) => run.MBps));
       row.maxMBps = Math.max(...good.map((run) => run.MBps));
       row.longestTaskMs = Math.max(...good.map((run) => run.longestTaskMs));
+      if (good[0].threadTaskMs) row.threadTaskMs = Math.max(...good.map((run) => run.threadTaskMs));
     }
     row.error = runs.find((run) => run.error)?.error;
     return row;
@@ -115,6 +117,7 @@ const columns = [
   ['of line', 'ofLine', fixed(2)],
   ['1st byte ms', 'firstByteMs', fixed(0)],
   ['task ms', 'longestTaskMs', (value) => (value ? value.toFixed(0) : '<50')],
+  ['of thread', 'threadTaskMs', fixed(0)],
   ['gap ms', 'longestGapMs', fixed(0)],
   ['page MB', 'pagePeakMB', fixed(0)],
   ['all MB', 'browserPeakMB', fixed(0)],
@@ -155,6 +158,55 @@ export function tableOf(rows) {
 export const legend = `MB/s: file bytes a second, median of the rounds (min, max). Every client that ran has a row, the fastest first. of fastest, of
 yardstick: that median against the one of the fastest client, and of the client that is named above the table. of line: least time that the line allows for this client's own requests and bytes, against the time it took. 1st byte:
 from the start until storage got a byte. task: longest task on the page's thread in all rounds (browsers report those over 50 ms);
-gap: longest between two frames (other processes count into it). page MB, all MB: peak above idle of the page's process, of the
+of thread: the longest by processor time, which --trace measures; gap: longest between two frames (other processes count into it). page MB, all MB: peak above idle of the page's process, of the
 whole browser (what processes share counts in each). CPU: seconds of the whole browser. received: bytes that came, against the files' size. lanes: how
 many bodies came in at once, before the line changed and after.`;
+
+const PEERS = ['uppy-s3', 'uppy-tus', 'tus-js', 'upchunk'];
+
+/** Returns the results of profiles as a Markdown table. */
+export function resultsOf({ profiles, measuredAt, browser, machine }) {
+  const lines = profiles.map(({ name, rows }) => {
+    const rowOf = (client) => rows.find((row) => row.client === client && row.good > 0);
+    const [ours, same, hashing] = ['secure-uploader', 'raw-balanced', 'pipe-mem'].map(rowOf);
+    const [peer] = rows.filter(({ client, good }) => PEERS.includes(client) && good > 0); // the rows start with the fastest
+    const show = (row, field, digits = 0) => row?.[field]?.toFixed(digits) ?? '–';
+    const taskMs = ours.threadTaskMs ?? ours.longestTaskMs;
+    return [
+      `\`${name}\``,
+      `${show(ours, 'MBps', 1)} (${show(ours, 'minMBps')}–${show(ours, 'maxMBps')})`,
+      show(same, 'MBps', 1),
+      peer ? `${show(peer, 'MBps', 1)} ${peer.client}` : '–',
+      `${show(ours, 'firstByteMs')}, ${show(same, 'firstByteMs')}`,
+      taskMs ? taskMs.toFixed(0) : 'under 50',
+      show(ours, 'pagePeakMB'),
+      `${show(ours, 'cpuPerGB', 1)}, ${show(hashing, 'cpuPerGB', 1)}`,
+    ];
+  });
+  const head = [
+    'Profile',
+    'MB/s',
+    'Same requests',
+    'Best other',
+    'First byte',
+    'Task',
+    'Memory',
+    'Processor',
+  ];
+  const rounds = [...new Set(profiles.map((each) => each.rounds))].join(' or ');
+  const about = `Measured ${measuredAt.slice(0, 10)}, ${browser}, ${machine.processors} cores, ${rounds} rounds.`;
+  return [
+    about,
+    '',
+    ...[head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`),
+  ].join('\n');
+}
+
+const MARKS = ['<!-- results of npm run bench -->', '<!-- end of results -->'];
+
+/** Returns the document with new results between its marks. */
+export function withResults(text, results) {
+  const [start, end] = MARKS.map((mark) => text.indexOf(mark));
+  if (start < 0 || end < start) throw new Error(`docs/performance.md has no lines ${MARKS.join(' and ')}`);
+  return `${text.slice(0, start)}${MARKS[0]}\n${resultsOf(results)}\n\n${text.slice(end)}`;
+}

@@ -6,14 +6,16 @@ import { install } from './install.mjs';
 
 const usage = `npm run bench -- [profile ...] [options]
 
-  profiles            loopback, gbit, wan (these three by default), far, thin, photos, small, again,
-                      lossy, broken, shift, h2, mixed, huge, endless; or all
+  profiles            loopback, gbit, wan (these three by default), far, thin, photos, small, tiny,
+                      again, lossy, broken, shift, h2, mixed, huge, endless; or all
   --rounds=3          rounds; each runs every client once, the median counts
   --clients=a,b       only these clients (--clients=list names them)
   --size=512MB        another size for each file than the profile's (KB, MB, GB of a thousand; KiB, MiB, GiB)
   --files=1000        another number of files than the profile's
   --json=path         where the figures go as JSON (default: test/bench/results/latest.json)
   --compare=path      also time the sources of another checkout, as the client secure-uploader@compared
+  --trace             also measure the longest task of the page's thread in processor time (slower)
+  --docs              write the results to docs/performance.md
   --dist              time the built package (dist/cdn) instead of a bundle made from src
   --quick             one round of a small file, to see that everything runs`;
 
@@ -28,6 +30,8 @@ function readCommandLine() {
     json: text,
     compare: text,
     dist: flag,
+    trace: flag,
+    docs: flag,
     quick: flag,
     help: flag,
   };

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { chunkSizeFor, MAX_CHUNKS } from '../../src/pipeline/plan.ts';
 import { FIRST_SLICE_BYTES } from '../../src/store/identity.ts';
 import { writeRecord } from '../../src/store/record.ts';
+import { withResults } from '../bench/report.mjs';
 import { builtWidget } from '../support/built.ts';
 import { all, read, root, run, under } from '../support/documents.ts';
 
@@ -88,6 +89,33 @@ describe('The documentation', () => {
       assert.ok(sizeBytes <= statedBytes, `${name} has ${sizeBytes} bytes with gzip`);
       assert.ok(sizeBytes > statedBytes / 2, `${name} has only ${sizeBytes} bytes with gzip`);
     }
+  });
+
+  test('has a table of results that the benchmark can write', () => {
+    const row = (client: string, MBps: number) => ({
+      ...{ client, good: 3, MBps, minMBps: MBps - 1, maxMBps: MBps + 1, firstByteMs: 200, pagePeakMB: 40 },
+      ...{ cpuPerGB: 10, longestTaskMs: 0 },
+    });
+    const rows = [
+      row('raw-balanced', 120),
+      row('secure-uploader', 100),
+      row('tus-js', 90),
+      row('upchunk', 80),
+    ];
+    const measured = { measuredAt: '2026-01-02T03:04:05Z', browser: 'Browser 1', machine: { processors: 2 } };
+    const before = read('docs/performance.md');
+    const after = withResults(before, { ...measured, profiles: [{ name: 'gbit', rounds: 5, rows }] });
+    const [results = ''] = all(after, /<!-- results of npm run bench -->\n([\s\S]*)\n<!-- end/g);
+    assert.match(results, /^Measured 2026-01-02, Browser 1, 2 cores, 5 rounds\.$/m);
+    assert.ok(
+      results.includes(
+        '| `gbit` | 100.0 (99–101) | 120.0 | 90.0 tus-js | 200, 200 | under 50 | 40 | 10.0, – |',
+      ),
+    );
+    assert.equal(
+      after.replace(results, ''),
+      before.replace(all(before, /bench -->\n([\s\S]*)\n<!-- end/g)[0] ?? '', ''),
+    );
   });
 
   test('has a README that is read in five minutes', () => {
