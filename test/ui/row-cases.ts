@@ -39,9 +39,17 @@ const [PAUSE, CANCEL, REMOVE, RETRY, RESUME] = [
 export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> = {
   waits: [pdf('queued'), { status: 'Waiting · 2 MB', actions: [PAUSE, CANCEL] }],
   'is checked': [
-    pdf('hashing'),
+    pdf('hashing', 0, { sizeBytes: 20 * MB }),
     {
       bar: 'sent 0% stored 0%',
+      status: 'Preparing… · 20 MB',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+  'is checked, and is small': [
+    pdf('hashing'),
+    {
+      bar: 'valuenow=0 valuetext=0% sent 0% stored 0%',
       status: 'Preparing… · 2 MB',
       actions: [PAUSE, CANCEL],
     },
