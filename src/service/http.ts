@@ -112,7 +112,7 @@ export async function exchange(
       // With `error`, a redirect would look like a broken connection.
       redirect: 'manual',
       referrerPolicy: 'no-referrer',
-      signal: AbortSignal.any([signal, late.signal, ...(connectionChange ? [connectionChange] : [])]),
+      signal: AbortSignal.any([signal, late.signal, connectionChange ?? signal]),
     });
     if (response.type === 'opaqueredirect')
       throw new UploaderError('bad-response', `${url.origin + url.pathname} redirects`);

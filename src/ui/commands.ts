@@ -5,7 +5,7 @@ import type { UndoController } from './undo-controller.ts';
 import type { Commands } from './views/state.ts';
 
 /** The element's methods that commands call. */
-export type CommandHost = {
+export type CommandHost = { requestUpdate(): void } & {
   readonly [K in Exclude<
     keyof Commands,
     'dismiss' | 'cancelSignIn' | 'dropRestored' | 'addInput' | keyof UndoCommands
@@ -31,6 +31,8 @@ export function createCommands(
   own: { dropRestored(): void; addInput(files: readonly File[]): Promise<void> },
 ): Commands {
   const run = (promise: Promise<void>): void => {
+    // The next rendering of the engine's changes may be some time away. Users see what they did at once.
+    setTimeout(() => host.requestUpdate());
     promise.catch((error: unknown) => {
       if (!(error instanceof UploaderError)) reportError(error);
     });

@@ -186,8 +186,7 @@ export class EngineController implements ReactiveController {
       this.#isRendering = false;
       this.#host.requestUpdate();
       await this.#host.updateComplete;
-      const nowMs = performance.now();
-      this.#nextMs = nowMs + RENDER_EVERY_MS + (nowMs - startedMs) * REST_SHARE;
+      this.#nextMs = startedMs + RENDER_EVERY_MS + (performance.now() - startedMs) * REST_SHARE;
     };
     // The first window of an element that was moved may be hidden, and then has no frames.
     setTimeout(() => pageOf(this.#host).requestAnimationFrame(render), this.#nextMs - performance.now());

@@ -108,6 +108,7 @@ describe('a command of a button', () => {
       get:
         (_target, name) =>
         (...args: unknown[]) => {
+          if (name === 'requestUpdate') return undefined;
           calls.push([name, ...args]);
           return answer();
         },

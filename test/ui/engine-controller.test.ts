@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { freshFile } from '../support/bytes.ts';
 import { deferred, rejection, settled } from '../support/collect.ts';
 import { restoreBrowser, setUp } from './stage.ts';
-import { createElement } from './support.ts';
+import { all, button, createElement, shown } from './support.ts';
 
 afterEach(restoreBrowser);
 
@@ -180,6 +180,25 @@ describe('rendering', () => {
       expect(waits.some((ms = 0) => ms > 19_000)).to.equal(true);
     } finally {
       globalThis.setTimeout = timer;
+      performance.now = now;
+    }
+  });
+
+  it('shows at once what a button did, also after a slow rendering', async () => {
+    const { element } = await setUp([], { manual: true });
+    const now = performance.now.bind(performance);
+    let extraMs = 0;
+    performance.now = () => now() + extraMs;
+    element.addController({
+      hostUpdated: () => {
+        extraMs += 1_000_000;
+      },
+    });
+    try {
+      await element.addFiles([freshFile(10, 'a.txt')]);
+      button(await shown(() => all(element, '.row')[0] && element), 'Pause: a.txt').click();
+      await shown(() => all(element, '.row.paused')[0]);
+    } finally {
       performance.now = now;
     }
   });
