@@ -174,7 +174,7 @@ export function resultsOf({ profiles, measuredAt, browser, machine }) {
     const taskMs = ours.threadTaskMs ?? ours.longestTaskMs;
     return [
       `\`${name}\``,
-      `${show(ours, 'MBps', 1)} (${show(ours, 'minMBps')}–${show(ours, 'maxMBps')})`,
+      `${show(ours, 'MBps', 1)} (${show(ours, 'minMBps', 1)}–${show(ours, 'maxMBps', 1)})`,
       show(same, 'MBps', 1),
       peer ? `${show(peer, 'MBps', 1)} ${peer.client}` : '–',
       `${show(ours, 'firstByteMs')}, ${show(same, 'firstByteMs')}`,
