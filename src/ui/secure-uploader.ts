@@ -330,6 +330,8 @@ export class SecureUploader extends FormControl {
   ): Promise<void> {
     this.#undo.complete();
     await this.#engine.uploader.addFiles(files);
+    // Now, although the last rendering may have been slow.
+    this.requestUpdate();
   }
 
   /** Opens the file picker. Call this method in a click or key handler. */

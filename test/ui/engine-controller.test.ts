@@ -172,10 +172,11 @@ describe('rendering', () => {
       return timer(work, 0);
     }) as typeof setTimeout;
     try {
-      await element.addFiles([freshFile(10)]);
+      const [{ id = '' } = {}] = element.snapshot.files;
+      await element.pause(id);
       while (extraMs === 0) await new Promise(requestAnimationFrame);
       waits.length = 0;
-      await element.addFiles([freshFile(10)]);
+      await element.resume(id);
       await settled();
       expect(waits.some((ms = 0) => ms > 19_000)).to.equal(true);
     } finally {
@@ -184,7 +185,7 @@ describe('rendering', () => {
     }
   });
 
-  it('shows at once what a button did, also after a slow rendering', async () => {
+  it('shows added files, and what a button did, at once, also after a slow rendering', async () => {
     const { element } = await setUp([], { manual: true });
     const now = performance.now.bind(performance);
     let extraMs = 0;
@@ -195,8 +196,13 @@ describe('rendering', () => {
       },
     });
     try {
-      await element.addFiles([freshFile(10, 'a.txt')]);
-      button(await shown(() => all(element, '.row')[0] && element), 'Pause: a.txt').click();
+      for (const name of ['a.txt', 'b.txt']) {
+        await element.addFiles([freshFile(10, name)]);
+        await shown(() => all(element, '.row').length > 0);
+      }
+      await element.updateComplete;
+      expect(all(element, '.row')).to.have.length(2);
+      button(element, 'Pause: a.txt').click();
       await shown(() => all(element, '.row.paused')[0]);
     } finally {
       performance.now = now;
