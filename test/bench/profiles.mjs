@@ -166,6 +166,7 @@ export const profiles = {
     yardstick: { client: 'raw-parallel', why: 'what can be sent without hashing' },
     clients: ['secure-uploader', 'raw-parallel', 'uppy-s3', 'tus-js'],
   },
+  // Once the file's pages fill the page cache of the machine, the rate of every client halves: only memory can be compared.
   endless: {
     about: 'the first two minutes of a sparse file of 20 GiB: what memory does',
     files: { count: 1, sizeBytes: 20 * 2 ** 30, sparse: true },
