@@ -113,7 +113,7 @@ function createSharedSession(
     wasPageAsked = true;
     let isOpen = true;
     const respondWith = (token: Promise<TokenInput> | TokenInput): void => {
-      if (!isOpen) throw new DOMException('respondWith was called twice, or too late', 'InvalidStateError');
+      if (!isOpen) throw new DOMException('respondWith: called twice or too late', 'InvalidStateError');
       isOpen = false;
       offer = Promise.resolve(token);
       offer.catch(() => undefined);

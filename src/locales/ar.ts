@@ -72,6 +72,7 @@ const ar: LoginMessages = {
   dropFile: 'أفلت ملفًا هنا',
   dropFiles: 'أفلت الملفات هنا',
   dropNow: 'أفلت للرفع',
+  turnedOff: 'الرفع متوقف',
   chooseFile: 'اختيار ملف',
   chooseFiles: 'اختيار ملفات',
   chooseFolder: 'اختيار مجلد',
@@ -117,7 +118,6 @@ const ar: LoginMessages = {
   cancel: 'إلغاء',
   retry: 'إعادة المحاولة',
   uploadAs: (name) => `رفع باسم ${isolated(name)}`,
-  first: 'نقل إلى الأعلى',
   remove: 'إزالة من القائمة',
   undo: 'تراجع',
   undoableCancel: (count) => `تم إلغاء رفع ${files(count)}`,
@@ -129,7 +129,6 @@ const ar: LoginMessages = {
   cancelAll: 'إلغاء الكل',
   retryFailed: 'إعادة محاولة ما تعذّر رفعه',
   clear: 'إزالة الملفات المكتملة',
-  moreActions: 'إجراءات أخرى',
   progress: 'تقدّم كل الملفات',
   progressOf: (name) => `تقدّم ${isolated(name)}`,
   sizeOf: (sent, total) => `${sent} من ${total}`,
@@ -144,7 +143,8 @@ const ar: LoginMessages = {
     many: '# ملفًا جاهزًا للرفع',
     other: '# ملف جاهز للرفع',
   }),
-  uploadingOf: (position, count) => `جارٍ رفع ${number(position)} من أصل ${files(count)}`,
+  uploading: (count) => `جارٍ رفع ${files(count)}`,
+  chooseAllAgain: (count) => `يلزم اختيار ${files(count)} مجددًا`,
   allUploaded: (count) => `تم رفع ${files(count)}`,
   failed: (count) => `تعذّر رفع ${files(count)}`,
   rejected: (count) => `لم تتم إضافة ${files(count)}`,
@@ -173,7 +173,6 @@ const ar: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'ستُعاد المحاولة قريبًا.' : `ستُعاد المحاولة بعد ${duration} تقريبًا.`,
   tryAgain: 'إعادة المحاولة',
-  announceStarted: (count) => `جارٍ رفع ${files(count)}.`,
   announceSums: (percent, done, count, left) =>
     `تم رفع ${percent}، واكتمل ${number(done)} من أصل ${files(count)}${left ? `، ${left}` : ''}.`,
   announceFinished: finished(

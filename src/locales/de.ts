@@ -82,6 +82,7 @@ const de: LoginMessages = {
   dropFile: 'Datei hier ablegen',
   dropFiles: 'Dateien hier ablegen',
   dropNow: 'Zum Hochladen ablegen',
+  turnedOff: 'Hochladen ist ausgeschaltet',
   chooseFile: 'Datei auswählen',
   chooseFiles: 'Dateien auswählen',
   chooseFolder: 'Ordner auswählen',
@@ -123,7 +124,6 @@ const de: LoginMessages = {
   cancel: 'Abbrechen',
   retry: 'Erneut versuchen',
   uploadAs: (name) => `Als ${name} hochladen`,
-  first: 'An den Anfang verschieben',
   remove: 'Aus der Liste entfernen',
   undo: 'Rückgängig machen',
   undoableCancel: (count) => (count === 1 ? 'Upload abgebrochen' : `${number(count)} Uploads abgebrochen`),
@@ -135,7 +135,6 @@ const de: LoginMessages = {
   cancelAll: 'Alle abbrechen',
   retryFailed: 'Fehlgeschlagene erneut versuchen',
   clear: 'Abgeschlossene entfernen',
-  moreActions: 'Weitere Aktionen',
   progress: 'Fortschritt aller Dateien',
   progressOf: (name) => `Fortschritt von ${name}`,
   sizeOf: (sent, total) => `${sent} von ${total}`,
@@ -143,7 +142,8 @@ const de: LoginMessages = {
   soon: 'noch wenige Sekunden',
   doneOf: (done, count) => `${number(done)} von ${files(count)} fertig`,
   ready: (count) => `${files(count)} bereit zum Hochladen`,
-  uploadingOf: (position, count) => `Datei ${number(position)} von ${number(count)} wird hochgeladen`,
+  uploading: plural({ one: '# Datei wird hochgeladen', other: '# Dateien werden hochgeladen' }),
+  chooseAllAgain: plural({ one: '# Datei erneut auswählen', other: '# Dateien erneut auswählen' }),
   allUploaded: (count) =>
     count === 1
       ? '1 Datei hochgeladen'
@@ -169,7 +169,6 @@ const de: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'Neuer Versuch in Kürze.' : stopped(`Neuer Versuch in etwa ${duration}`),
   tryAgain: 'Erneut versuchen',
-  announceStarted: plural({ one: '# Datei wird hochgeladen.', other: '# Dateien werden hochgeladen.' }),
   announceSums: (percent, done, count, left) =>
     stopped(`${percent} hochgeladen, ${number(done)} von ${files(count)} fertig${left ? `, ${left}` : ''}`),
   announceFinished: finished(

@@ -79,6 +79,7 @@ const es: LoginMessages = {
   dropFile: 'Suelta un archivo aquí',
   dropFiles: 'Suelta los archivos aquí',
   dropNow: 'Suelta para subir',
+  turnedOff: 'Las subidas están desactivadas',
   chooseFile: 'Elegir archivo',
   chooseFiles: 'Elegir archivos',
   chooseFolder: 'Elegir carpeta',
@@ -117,7 +118,6 @@ const es: LoginMessages = {
   cancel: 'Cancelar',
   retry: 'Reintentar',
   uploadAs: (name) => `Subir como ${name}`,
-  first: 'Mover al principio',
   remove: 'Quitar de la lista',
   undo: 'Deshacer',
   undoableCancel: plural({ one: 'Subida cancelada', other: '# subidas canceladas' }),
@@ -129,7 +129,6 @@ const es: LoginMessages = {
   cancelAll: 'Cancelar todo',
   retryFailed: 'Reintentar los fallidos',
   clear: 'Quitar los completados',
-  moreActions: 'Más acciones',
   progress: 'Progreso de todos los archivos',
   progressOf: (name) => `Progreso de ${name}`,
   sizeOf: (sent, total) => `${sent} de ${total}`,
@@ -137,7 +136,8 @@ const es: LoginMessages = {
   soon: 'quedan unos segundos',
   doneOf: (done, count) => `${number(done)} de ${files(count)} completado${count === 1 ? '' : 's'}`,
   ready: plural({ one: '# archivo listo para subir', other: '# archivos listos para subir' }),
-  uploadingOf: (position, count) => `Subiendo ${number(position)} de ${files(count)}`,
+  uploading: (count) => `Subiendo ${files(count)}`,
+  chooseAllAgain: (count) => `Vuelve a elegir ${files(count)}`,
   allUploaded: plural({ one: '# archivo subido', other: '# archivos subidos' }),
   failed: plural({ one: '# archivo no subido', other: '# archivos no subidos' }),
   rejected: plural({ one: 'No se ha añadido # archivo', other: 'No se han añadido # archivos' }),
@@ -160,7 +160,6 @@ const es: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'Se reintentará en breve.' : `Se reintentará en aproximadamente ${duration}.`,
   tryAgain: 'Volver a intentarlo',
-  announceStarted: (count) => `Subiendo ${files(count)}.`,
   announceSums: (percent, done, count, left) =>
     `${percent} subido, ${number(done)} de ${files(count)} completado${count === 1 ? '' : 's'}${left ? `, ${left}` : ''}.`,
   announceFinished: finished(

@@ -78,6 +78,7 @@ const fr: LoginMessages = {
   dropFile: 'Déposez un fichier ici',
   dropFiles: 'Déposez des fichiers ici',
   dropNow: 'Déposez pour importer',
+  turnedOff: 'Les importations sont désactivées',
   chooseFile: 'Choisir un fichier',
   chooseFiles: 'Choisir des fichiers',
   chooseFolder: 'Choisir un dossier',
@@ -116,7 +117,6 @@ const fr: LoginMessages = {
   cancel: 'Annuler',
   retry: 'Réessayer',
   uploadAs: (name) => `Importer sous le nom ${name}`,
-  first: 'Placer en tête',
   remove: 'Retirer de la liste',
   undo: 'Annuler l’action',
   undoableCancel: plural({ one: 'Importation annulée', other: '# importations annulées' }),
@@ -128,7 +128,6 @@ const fr: LoginMessages = {
   cancelAll: 'Tout annuler',
   retryFailed: 'Réessayer les fichiers en échec',
   clear: 'Retirer les fichiers terminés',
-  moreActions: 'Autres actions',
   progress: 'Progression de tous les fichiers',
   progressOf: (name) => `Progression de ${name}`,
   sizeOf: (sent, total) => `${sent} sur ${total}`,
@@ -136,7 +135,8 @@ const fr: LoginMessages = {
   soon: 'encore quelques secondes',
   doneOf: (done, count) => `${finishedFiles(done)} sur ${number(count)}`,
   ready: plural({ one: '# fichier prêt à importer', other: '# fichiers prêts à importer' }),
-  uploadingOf: (position, count) => `Importation du fichier ${number(position)} sur ${number(count)}`,
+  uploading: (count) => `Importation de ${files(count)}`,
+  chooseAllAgain: (count) => `Choisissez à nouveau ${files(count)}`,
   allUploaded: plural({ one: '# fichier importé', other: '# fichiers importés' }),
   failed: (count) => `Échec pour ${files(count)}`,
   rejected: plural({ one: '# fichier n’a pas été ajouté', other: '# fichiers n’ont pas été ajoutés' }),
@@ -159,7 +159,6 @@ const fr: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'Nouvel essai imminent.' : `Nouvel essai dans environ ${duration}.`,
   tryAgain: 'Réessayer',
-  announceStarted: (count) => `Importation de ${files(count)}.`,
   announceSums: (percent, done, count, left) =>
     `${percent} importés, ${finishedFiles(done)} sur ${number(count)}${left ? `, ${left}` : ''}.`,
   announceFinished: finished(

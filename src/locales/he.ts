@@ -66,6 +66,7 @@ const he: LoginMessages = {
   dropFile: 'יש לגרור לכאן קובץ',
   dropFiles: 'יש לגרור לכאן קבצים',
   dropNow: 'יש לשחרר כדי להעלות',
+  turnedOff: 'ההעלאה מושבתת',
   chooseFile: 'בחירת קובץ',
   chooseFiles: 'בחירת קבצים',
   chooseFolder: 'בחירת תיקייה',
@@ -108,7 +109,6 @@ const he: LoginMessages = {
   cancel: 'ביטול',
   retry: 'ניסיון חוזר',
   uploadAs: (name) => `העלאה בשם ${isolated(name)}`,
-  first: 'העברה לראש הרשימה',
   remove: 'הסרה מהרשימה',
   undo: 'ביטול הפעולה',
   undoableCancel: plural({ one: 'ההעלאה בוטלה', two: 'שתי העלאות בוטלו', other: '# העלאות בוטלו' }),
@@ -120,7 +120,6 @@ const he: LoginMessages = {
   cancelAll: 'ביטול הכול',
   retryFailed: 'ניסיון חוזר לקבצים שנכשלו',
   clear: 'הסרת קבצים שהסתיימו',
-  moreActions: 'פעולות נוספות',
   progress: 'התקדמות כל הקבצים',
   progressOf: (name) => `התקדמות של ${isolated(name)}`,
   // The first character sets the direction of the line.
@@ -133,7 +132,8 @@ const he: LoginMessages = {
     two: 'שני קבצים מוכנים להעלאה',
     other: '# קבצים מוכנים להעלאה',
   }),
-  uploadingOf: (position, count) => `בהעלאה: ${number(position)} מתוך ${files(count)}`,
+  uploading: (count) => `העלאה של ${files(count)}`,
+  chooseAllAgain: (count) => `יש לבחור שוב ${files(count)}`,
   allUploaded: plural({ one: 'קובץ אחד הועלה', two: 'שני הקבצים הועלו', other: 'כל # הקבצים הועלו' }),
   failed: plural({ one: 'העלאת קובץ אחד נכשלה', two: 'העלאת שני קבצים נכשלה', other: 'העלאת # קבצים נכשלה' }),
   rejected: plural({ one: 'קובץ אחד לא נוסף', two: 'שני קבצים לא נוספו', other: '# קבצים לא נוספו' }),
@@ -155,7 +155,6 @@ const he: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'ניסיון נוסף בקרוב.' : `ניסיון נוסף בעוד ${duration} בערך.`,
   tryAgain: 'ניסיון חוזר',
-  announceStarted: (count) => `העלאה של ${files(count)}.`,
   announceSums: (percent, done, count, left) =>
     `הועלו ${percent}, ${completed(done)} מתוך ${files(count)}${left ? `, ${left}` : ''}.`,
   announceFinished: finished(

@@ -65,6 +65,7 @@ const hi: LoginMessages = {
   dropFile: 'फ़ाइल यहां छोड़ें',
   dropFiles: 'फ़ाइलें यहां छोड़ें',
   dropNow: 'अपलोड करने के लिए छोड़ें',
+  turnedOff: 'अपलोड बंद है',
   chooseFile: 'फ़ाइल चुनें',
   chooseFiles: 'फ़ाइलें चुनें',
   chooseFolder: 'फ़ोल्डर चुनें',
@@ -103,7 +104,6 @@ const hi: LoginMessages = {
   cancel: 'रद्द करें',
   retry: 'फिर से कोशिश करें',
   uploadAs: (name) => `${name} नाम से अपलोड करें`,
-  first: 'सबसे ऊपर ले जाएं',
   remove: 'सूची से हटाएं',
   undo: 'पहले जैसा करें',
   undoableCancel: (count) => (count === 1 ? 'अपलोड रद्द किया गया' : `${number(count)} अपलोड रद्द किए गए`),
@@ -115,7 +115,6 @@ const hi: LoginMessages = {
   cancelAll: 'सभी रद्द करें',
   retryFailed: 'विफल फ़ाइलें फिर से आज़माएं',
   clear: 'पूरी हुई फ़ाइलें हटाएं',
-  moreActions: 'और कार्रवाइयां',
   progress: 'सभी फ़ाइलों की प्रगति',
   progressOf: (name) => `${name} की प्रगति`,
   sizeOf: (sent, total) => `${total} में से ${sent}`,
@@ -123,7 +122,8 @@ const hi: LoginMessages = {
   soon: 'कुछ सेकंड बाकी',
   doneOf: (done, count) => `${ofFiles(count)} में से ${number(done)} पूरी`,
   ready: (count) => `${files(count)} अपलोड के लिए तैयार`,
-  uploadingOf: (position, count) => `फ़ाइल ${number(position)}/${number(count)} अपलोड हो रही है`,
+  uploading: plural({ one: '# फ़ाइल अपलोड हो रही है', other: '# फ़ाइलें अपलोड हो रही हैं' }),
+  chooseAllAgain: plural({ one: '# फ़ाइल दोबारा चुनें', other: '# फ़ाइलें दोबारा चुनें' }),
   allUploaded: plural({ one: '# फ़ाइल अपलोड हो गई', other: '# फ़ाइलें अपलोड हो गईं' }),
   failed: notUploaded,
   rejected: plural({ one: '# फ़ाइल नहीं जोड़ी गई', other: '# फ़ाइलें नहीं जोड़ी गईं' }),
@@ -145,7 +145,6 @@ const hi: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'जल्द फिर से कोशिश होगी।' : `करीब ${duration} बाद फिर से कोशिश होगी।`,
   tryAgain: 'फिर से कोशिश करें',
-  announceStarted: plural({ one: '# फ़ाइल अपलोड हो रही है।', other: '# फ़ाइलें अपलोड हो रही हैं।' }),
   announceSums: (percent, done, count, left) =>
     `${percent} अपलोड, ${ofFiles(count)} में से ${number(done)} पूरी${left ? `, ${left}` : ''}।`,
   announceFinished: finished(

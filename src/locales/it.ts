@@ -71,6 +71,7 @@ const it: LoginMessages = {
   dropFile: 'Trascina qui un file',
   dropFiles: 'Trascina qui i file',
   dropNow: 'Rilascia per caricare',
+  turnedOff: 'I caricamenti sono disattivati',
   chooseFile: 'Scegli un file',
   chooseFiles: 'Scegli i file',
   chooseFolder: 'Scegli una cartella',
@@ -112,7 +113,6 @@ const it: LoginMessages = {
   cancel: 'Annulla',
   retry: 'Riprova',
   uploadAs: (name) => `Carica come ${name}`,
-  first: 'Sposta in cima',
   remove: 'Rimuovi dall’elenco',
   undo: 'Annulla operazione',
   undoableCancel: plural({ one: 'Caricamento annullato', other: '# caricamenti annullati' }),
@@ -124,7 +124,6 @@ const it: LoginMessages = {
   cancelAll: 'Annulla tutto',
   retryFailed: 'Riprova i caricamenti non riusciti',
   clear: 'Rimuovi i completati',
-  moreActions: 'Altre azioni',
   progress: 'Avanzamento di tutti i file',
   progressOf: (name) => `Avanzamento di ${name}`,
   sizeOf: (sent, total) => `${sent} di ${total}`,
@@ -132,7 +131,8 @@ const it: LoginMessages = {
   soon: 'mancano pochi secondi',
   doneOf: (done, count) => `${number(done)} di ${files(count)} ${count === 1 ? 'completato' : 'completati'}`,
   ready: plural({ one: '# file pronto per il caricamento', other: '# file pronti per il caricamento' }),
-  uploadingOf: (position, count) => `Caricamento del file ${number(position)} di ${number(count)}`,
+  uploading: (count) => `Caricamento di ${files(count)}`,
+  chooseAllAgain: (count) => `Scegli di nuovo ${files(count)}`,
   allUploaded: plural({ one: '# file caricato', other: '# file caricati' }),
   failed: (count) => `Caricamento non riuscito per ${files(count)}`,
   rejected: plural({ one: '# file non è stato aggiunto', other: '# file non sono stati aggiunti' }),
@@ -155,7 +155,6 @@ const it: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'Nuovo tentativo a breve.' : `Nuovo tentativo tra circa ${duration}.`,
   tryAgain: 'Riprova',
-  announceStarted: (count) => `Caricamento di ${files(count)}.`,
   announceSums: (percent, done, count, left) =>
     `${percent} caricato, ${number(done)} di ${files(count)} ${count === 1 ? 'completato' : 'completati'}${left ? `, ${left}` : ''}.`,
   announceFinished: finished(

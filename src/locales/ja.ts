@@ -71,6 +71,7 @@ const ja: LoginMessages = {
   dropFile: 'ここにファイルをドロップ',
   dropFiles: 'ここにファイルをドロップ',
   dropNow: 'ドロップしてアップロード',
+  turnedOff: 'アップロードは無効です',
   chooseFile: 'ファイルを選択',
   chooseFiles: 'ファイルを選択',
   chooseFolder: 'フォルダを選択',
@@ -109,7 +110,6 @@ const ja: LoginMessages = {
   cancel: 'キャンセル',
   retry: '再試行',
   uploadAs: (name) => `${name} としてアップロード`,
-  first: '先頭に移動',
   remove: 'リストから削除',
   undo: '元に戻す',
   undoableCancel: (count) =>
@@ -124,7 +124,6 @@ const ja: LoginMessages = {
   cancelAll: 'すべてキャンセル',
   retryFailed: '失敗したファイルを再試行',
   clear: '完了したファイルを消去',
-  moreActions: 'その他の操作',
   progress: '全ファイルの進行状況',
   progressOf: (name) => `${name} の進行状況`,
   sizeOf: (sent, total) => `${sent} / ${total}`,
@@ -132,7 +131,8 @@ const ja: LoginMessages = {
   soon: '残り数秒',
   doneOf: (done, count) => `${files(count)}中 ${number(done)} 個が完了`,
   ready: (count) => `${files(count)}をアップロードできます`,
-  uploadingOf: (position, count) => `${files(count)}中 ${number(position)} 個目をアップロード中`,
+  uploading: (count) => `${files(count)}をアップロードしています`,
+  chooseAllAgain: (count) => `${files(count)}をもう一度選択してください`,
   allUploaded: (count) => `${files(count)}をアップロードしました`,
   failed: (count) => `${files(count)}をアップロードできませんでした`,
   rejected: (count) => `${files(count)}を追加できませんでした`,
@@ -155,7 +155,6 @@ const ja: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'まもなく再試行します。' : `約 ${duration}後に再試行します。`,
   tryAgain: 'もう一度試す',
-  announceStarted: (count) => `${files(count)}をアップロードしています。`,
   announceSums: (percent, done, count, left) =>
     `${percent} アップロード済み、${files(count)}中 ${number(done)} 個が完了${left ? `、${left}` : ''}。`,
   announceFinished: finished(

@@ -65,6 +65,7 @@ const ko: LoginMessages = {
   dropFile: '여기에 파일을 놓으세요',
   dropFiles: '여기에 파일을 놓으세요',
   dropNow: '놓아서 업로드',
+  turnedOff: '업로드가 꺼져 있습니다',
   chooseFile: '파일 선택',
   chooseFiles: '파일 선택',
   chooseFolder: '폴더 선택',
@@ -103,7 +104,6 @@ const ko: LoginMessages = {
   cancel: '취소',
   retry: '다시 시도',
   uploadAs: (name) => `${name}(으)로 업로드`,
-  first: '맨 위로 이동',
   remove: '목록에서 제거',
   undo: '실행취소',
   undoableCancel: (count) =>
@@ -116,7 +116,6 @@ const ko: LoginMessages = {
   cancelAll: '모두 취소',
   retryFailed: '실패한 파일 다시 시도',
   clear: '완료된 파일 지우기',
-  moreActions: '추가 작업',
   progress: '전체 파일 진행률',
   progressOf: (name) => `${name} 진행률`,
   sizeOf: (sent, total) => `${total} 중 ${sent}`,
@@ -124,7 +123,8 @@ const ko: LoginMessages = {
   soon: '몇 초 남음',
   doneOf: (done, count) => `${files(count)} 중 ${number(done)}개 완료`,
   ready: (count) => `${files(count)} 업로드 준비됨`,
-  uploadingOf: (position, count) => `${files(count)} 중 ${number(position)}번째 업로드 중`,
+  uploading: (count) => `${files(count)}를 업로드하는 중입니다`,
+  chooseAllAgain: (count) => `${files(count)}를 다시 선택하세요`,
   allUploaded: (count) => `${files(count)} 업로드됨`,
   failed: (count) => `${files(count)} 실패`,
   rejected: (count) => `${files(count)}가 추가되지 않음`,
@@ -147,7 +147,6 @@ const ko: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? '곧 다시 시도합니다.' : `약 ${duration} 후 다시 시도합니다.`,
   tryAgain: '다시 시도',
-  announceStarted: (count) => `${files(count)}를 업로드하는 중입니다.`,
   announceSums: (percent, done, count, left) =>
     `${percent} 업로드됨, ${files(count)} 중 ${number(done)}개 완료${left ? `, ${left}` : ''}.`,
   announceFinished: finished(

@@ -77,6 +77,7 @@ const nl: LoginMessages = {
   dropFile: 'Sleep een bestand hierheen',
   dropFiles: 'Sleep bestanden hierheen',
   dropNow: 'Laat los om te uploaden',
+  turnedOff: 'Uploaden is uitgeschakeld',
   chooseFile: 'Bestand kiezen',
   chooseFiles: 'Bestanden kiezen',
   chooseFolder: 'Map kiezen',
@@ -115,7 +116,6 @@ const nl: LoginMessages = {
   cancel: 'Annuleren',
   retry: 'Opnieuw proberen',
   uploadAs: (name) => `Uploaden als ${name}`,
-  first: 'Bovenaan zetten',
   remove: 'Verwijderen uit lijst',
   undo: 'Ongedaan maken',
   undoableCancel: plural({ one: 'Upload geannuleerd', other: '# uploads geannuleerd' }),
@@ -127,7 +127,6 @@ const nl: LoginMessages = {
   cancelAll: 'Alles annuleren',
   retryFailed: 'Mislukte uploads opnieuw proberen',
   clear: 'Voltooide verwijderen',
-  moreActions: 'Meer acties',
   progress: 'Voortgang van alle bestanden',
   progressOf: (name) => `Voortgang van ${name}`,
   sizeOf: (sent, total) => `${sent} van ${total}`,
@@ -135,7 +134,8 @@ const nl: LoginMessages = {
   soon: 'nog een paar seconden',
   doneOf: (done, count) => `${number(done)} van ${files(count)} klaar`,
   ready: (count) => `${files(count)} klaar om te uploaden`,
-  uploadingOf: (position, count) => `Bestand ${number(position)} van ${number(count)} wordt geüpload`,
+  uploading: plural({ one: '# bestand wordt geüpload', other: '# bestanden worden geüpload' }),
+  chooseAllAgain: plural({ one: '# bestand opnieuw kiezen', other: '# bestanden opnieuw kiezen' }),
   allUploaded: (count) =>
     count === 1
       ? '1 bestand geüpload'
@@ -161,7 +161,6 @@ const nl: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'Nieuwe poging volgt.' : `Nieuwe poging over ongeveer ${duration}.`,
   tryAgain: 'Opnieuw proberen',
-  announceStarted: plural({ one: '# bestand wordt geüpload.', other: '# bestanden worden geüpload.' }),
   announceSums: (percent, done, count, left) =>
     `${percent} geüpload, ${number(done)} van ${files(count)} klaar${left ? `, ${left}` : ''}.`,
   announceFinished: finished(

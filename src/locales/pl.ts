@@ -73,6 +73,7 @@ const pl: LoginMessages = {
   dropFile: 'Upuść plik tutaj',
   dropFiles: 'Upuść pliki tutaj',
   dropNow: 'Upuść, aby przesłać',
+  turnedOff: 'Przesyłanie jest wyłączone',
   chooseFile: 'Wybierz plik',
   chooseFiles: 'Wybierz pliki',
   chooseFolder: 'Wybierz folder',
@@ -116,7 +117,6 @@ const pl: LoginMessages = {
   cancel: 'Anuluj',
   retry: 'Ponów',
   uploadAs: (name) => `Prześlij jako ${name}`,
-  first: 'Przenieś na górę',
   remove: 'Usuń z listy',
   undo: 'Cofnij',
   undoableCancel: (count) => `Anulowano przesyłanie ${ofFiles(count)}`,
@@ -128,7 +128,6 @@ const pl: LoginMessages = {
   cancelAll: 'Anuluj wszystkie',
   retryFailed: 'Ponów nieudane',
   clear: 'Usuń ukończone',
-  moreActions: 'Więcej działań',
   progress: 'Postęp przesyłania wszystkich plików',
   progressOf: (name) => `Postęp: ${name}`,
   sizeOf: (sent, total) => `${sent} z ${total}`,
@@ -141,7 +140,8 @@ const pl: LoginMessages = {
     many: '# plików gotowych do przesłania',
     other: '# pliku gotowego do przesłania',
   }),
-  uploadingOf: (position, count) => `Przesyłanie ${number(position)} z ${ofFiles(count)}`,
+  uploading: (count) => `Przesyłanie ${ofFiles(count)}`,
+  chooseAllAgain: (count) => `Wybierz ponownie ${files(count)}`,
   allUploaded: (count) => `Przesłano ${files(count)}`,
   failed: (count) => `Nie udało się przesłać ${ofFiles(count)}`,
   rejected: (count) => `Nie dodano ${ofFiles(count)}`,
@@ -164,7 +164,6 @@ const pl: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'Wkrótce kolejna próba.' : stopped(`Kolejna próba za około ${duration}`),
   tryAgain: 'Spróbuj ponownie',
-  announceStarted: (count) => `Przesyłanie ${ofFiles(count)}.`,
   announceSums: (percent, done, count, left) =>
     stopped(`Przesłano ${percent}, ukończono ${number(done)} z ${ofFiles(count)}${left ? `, ${left}` : ''}`),
   announceFinished: finished(

@@ -72,6 +72,7 @@ const ptBR: LoginMessages = {
   dropFile: 'Solte um arquivo aqui',
   dropFiles: 'Solte os arquivos aqui',
   dropNow: 'Solte para enviar',
+  turnedOff: 'Os envios estão desativados',
   chooseFile: 'Escolher arquivo',
   chooseFiles: 'Escolher arquivos',
   chooseFolder: 'Escolher pasta',
@@ -110,7 +111,6 @@ const ptBR: LoginMessages = {
   cancel: 'Cancelar',
   retry: 'Tentar novamente',
   uploadAs: (name) => `Enviar como ${name}`,
-  first: 'Mover para o topo',
   remove: 'Remover da lista',
   undo: 'Desfazer',
   undoableCancel: plural({ one: 'Envio cancelado', other: '# envios cancelados' }),
@@ -122,7 +122,6 @@ const ptBR: LoginMessages = {
   cancelAll: 'Cancelar tudo',
   retryFailed: 'Tentar novamente os que falharam',
   clear: 'Remover concluídos',
-  moreActions: 'Mais ações',
   progress: 'Progresso de todos os arquivos',
   progressOf: (name) => `Progresso de ${name}`,
   sizeOf: (sent, total) => `${sent} de ${total}`,
@@ -130,7 +129,8 @@ const ptBR: LoginMessages = {
   soon: 'restam alguns segundos',
   doneOf: (done, count) => `${number(done)} de ${files(count)} concluído${count < 2 ? '' : 's'}`,
   ready: plural({ one: '# arquivo pronto para enviar', other: '# arquivos prontos para enviar' }),
-  uploadingOf: (position, count) => `Enviando ${number(position)} de ${files(count)}`,
+  uploading: (count) => `Enviando ${files(count)}`,
+  chooseAllAgain: (count) => `Escolha ${files(count)} novamente`,
   allUploaded: plural({ one: '# arquivo enviado', other: '# arquivos enviados' }),
   failed: plural({ one: '# arquivo falhou', other: '# arquivos falharam' }),
   rejected: plural({ one: '# arquivo não foi adicionado', other: '# arquivos não foram adicionados' }),
@@ -153,7 +153,6 @@ const ptBR: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'Nova tentativa em breve.' : `Nova tentativa em cerca de ${duration}.`,
   tryAgain: 'Tentar novamente',
-  announceStarted: (count) => `Enviando ${files(count)}.`,
   announceSums: (percent, done, count, left) =>
     `${percent} enviado, ${number(done)} de ${files(count)} concluído${count < 2 ? '' : 's'}${left ? `, ${left}` : ''}.`,
   announceFinished: finished(

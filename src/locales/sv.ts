@@ -69,6 +69,7 @@ const sv: LoginMessages = {
   dropFile: 'Släpp en fil här',
   dropFiles: 'Släpp filer här',
   dropNow: 'Släpp för att ladda upp',
+  turnedOff: 'Uppladdning är avstängd',
   chooseFile: 'Välj en fil',
   chooseFiles: 'Välj filer',
   chooseFolder: 'Välj en mapp',
@@ -107,7 +108,6 @@ const sv: LoginMessages = {
   cancel: 'Avbryt',
   retry: 'Försök igen',
   uploadAs: (name) => `Ladda upp som ${name}`,
-  first: 'Flytta överst',
   remove: 'Ta bort från listan',
   undo: 'Ångra',
   undoableCancel: plural({ one: 'Uppladdningen avbröts', other: '# uppladdningar avbröts' }),
@@ -119,7 +119,6 @@ const sv: LoginMessages = {
   cancelAll: 'Avbryt alla',
   retryFailed: 'Försök igen med misslyckade filer',
   clear: 'Rensa slutförda',
-  moreActions: 'Fler åtgärder',
   progress: 'Förlopp för alla filer',
   progressOf: (name) => `Förlopp för ${name}`,
   sizeOf: (sent, total) => `${sent} av ${total}`,
@@ -127,7 +126,8 @@ const sv: LoginMessages = {
   soon: 'några sekunder kvar',
   doneOf,
   ready: plural({ one: '# fil redo att laddas upp', other: '# filer redo att laddas upp' }),
-  uploadingOf: (position, count) => `Laddar upp ${number(position)} av ${files(count)}`,
+  uploading: (count) => `Laddar upp ${files(count)}`,
+  chooseAllAgain: (count) => `Välj ${files(count)} igen`,
   allUploaded: (count) =>
     `${count === 1 ? '1 fil' : count === 2 ? 'Båda filerna' : `Alla ${files(count)}`} har laddats upp`,
   failed: (count) => `Uppladdningen av ${files(count)} misslyckades`,
@@ -151,7 +151,6 @@ const sv: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'Försöker snart igen.' : `Försöker igen om cirka ${duration}.`,
   tryAgain: 'Försök igen',
-  announceStarted: (count) => `Laddar upp ${files(count)}.`,
   announceSums: (percent, done, count, left) =>
     `${percent} uppladdat, ${doneOf(done, count)}${left ? `, ${left}` : ''}.`,
   announceFinished: finished(

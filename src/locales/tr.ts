@@ -68,6 +68,7 @@ const tr: LoginMessages = {
   dropFile: 'Dosyayı buraya bırakın',
   dropFiles: 'Dosyaları buraya bırakın',
   dropNow: 'Yüklemek için bırakın',
+  turnedOff: 'Yükleme kapalı',
   chooseFile: 'Dosya seç',
   chooseFiles: 'Dosya seç',
   chooseFolder: 'Klasör seç',
@@ -106,7 +107,6 @@ const tr: LoginMessages = {
   cancel: 'İptal et',
   retry: 'Tekrar dene',
   uploadAs: (name) => `${name} adıyla yükle`,
-  first: 'En üste taşı',
   remove: 'Listeden kaldır',
   undo: 'Geri al',
   undoableCancel: (count) => (count === 1 ? 'Yükleme iptal edildi' : `${number(count)} yükleme iptal edildi`),
@@ -118,7 +118,6 @@ const tr: LoginMessages = {
   cancelAll: 'Tümünü iptal et',
   retryFailed: 'Yüklenemeyenleri tekrar dene',
   clear: 'Bitenleri temizle',
-  moreActions: 'Diğer işlemler',
   progress: 'Tüm dosyaların ilerleme durumu',
   progressOf: (name) => `İlerleme durumu: ${name}`,
   sizeOf: (sent, total) => `${sent} / ${total}`,
@@ -126,7 +125,8 @@ const tr: LoginMessages = {
   soon: 'birkaç saniye kaldı',
   doneOf: (done, count) => `${number(done)}/${files(count)} tamamlandı`,
   ready: (count) => `${files(count)} yüklemeye hazır`,
-  uploadingOf: (position, count) => `Yükleniyor: ${number(position)}/${files(count)}`,
+  uploading: (count) => `${files(count)} yükleniyor`,
+  chooseAllAgain: (count) => `Tekrar seçin: ${files(count)}`,
   allUploaded: (count) => `${files(count)} yüklendi`,
   failed: (count) => `${files(count)} yüklenemedi`,
   rejected: (count) => `${files(count)} eklenmedi`,
@@ -149,7 +149,6 @@ const tr: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'Birazdan tekrar denenecek.' : `Yaklaşık ${duration} sonra tekrar denenecek.`,
   tryAgain: 'Tekrar dene',
-  announceStarted: (count) => `${files(count)} yükleniyor.`,
   announceSums: (percent, done, count, left) =>
     `${percent} yüklendi, ${number(done)}/${files(count)} tamamlandı${left ? `, ${left}` : ''}.`,
   announceFinished: finished(

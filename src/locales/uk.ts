@@ -68,6 +68,7 @@ const uk: LoginMessages = {
   dropFile: 'Перетягніть файл сюди',
   dropFiles: 'Перетягніть файли сюди',
   dropNow: 'Відпустіть, щоб завантажити',
+  turnedOff: 'Завантаження вимкнено',
   chooseFile: 'Вибрати файл',
   chooseFiles: 'Вибрати файли',
   chooseFolder: 'Вибрати папку',
@@ -106,7 +107,6 @@ const uk: LoginMessages = {
   cancel: 'Скасувати',
   retry: 'Повторити',
   uploadAs: (name) => `Завантажити як ${name}`,
-  first: 'Перемістити нагору',
   remove: 'Вилучити зі списку',
   undo: 'Відмінити',
   undoableCancel: (count) =>
@@ -119,7 +119,6 @@ const uk: LoginMessages = {
   cancelAll: 'Скасувати всі',
   retryFailed: 'Повторити невдалі',
   clear: 'Вилучити завершені',
-  moreActions: 'Інші дії',
   progress: 'Перебіг завантаження всіх файлів',
   progressOf: (name) => `Перебіг завантаження: ${name}`,
   sizeOf: (sent, total) => `${sent} з ${total}`,
@@ -127,7 +126,8 @@ const uk: LoginMessages = {
   soon: 'залишилося кілька секунд',
   doneOf: (done, count) => `Готово ${number(done)} з ${ofFiles(count)}`,
   ready: (count) => `Готово до завантаження: ${files(count)}`,
-  uploadingOf: (position, count) => `Завантаження ${number(position)} з ${ofFiles(count)}`,
+  uploading: (count) => `Завантаження ${ofFiles(count)}`,
+  chooseAllAgain: (count) => `Виберіть знову ${files(count)}`,
   allUploaded: (count) => `Завантажено ${files(count)}`,
   failed: (count) => `Не вдалося завантажити ${files(count)}`,
   rejected: (count) => `Не додано ${files(count)}`,
@@ -150,7 +150,6 @@ const uk: LoginMessages = {
   coolingText: (duration) =>
     duration === undefined ? 'Невдовзі нова спроба.' : `Нова спроба приблизно через ${duration}.`,
   tryAgain: 'Спробувати ще раз',
-  announceStarted: (count) => `Завантаження ${ofFiles(count)}.`,
   announceSums: (percent, done, count, left) =>
     `Завантажено ${percent}, готово ${number(done)} з ${ofFiles(count)}${left ? `, ${left}` : ''}.`,
   announceFinished: finished(

@@ -127,7 +127,7 @@ export class Announcer {
     const { signal } = this.#stop;
     const begun = sleep(this.#options.gatherMs, signal).then(() => {
       const { openCount } = this.#host.snapshot.totals;
-      if (openCount > 0) this.say(this.#host.texts.announceStarted(openCount));
+      if (openCount > 0) this.say(this.#host.texts.uploading(openCount));
     });
     void begun.then(() => this.#tellSums(signal)).catch(() => undefined);
   }

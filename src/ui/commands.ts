@@ -47,7 +47,6 @@ export function createCommands(
     undo: (id) => undo.undo(id),
     holdUndo: (isHeld) => undo.hold(isHeld),
     retry: (id, name) => run(host.retry(id, name)),
-    prioritize: (id) => run(host.prioritize(id)),
     remove: (id) => undo.run('removed', id),
     clear: () => run(host.clear()),
     dropRestored: own.dropRestored,

@@ -6,7 +6,7 @@ import { listenOnPage } from './page.ts';
 export type FocusHost = ReactiveControllerHost & { readonly renderRoot: HTMLElement | DocumentFragment };
 
 /** Buttons that may get the focus although the user was about to press another one. */
-const SAFE = 'button:not([data-action=cancel-all])';
+const SAFE = 'button:not([data-action=cancel-all], [data-action=clear])';
 
 /** Restores the focus after each rendering of its host. */
 export class FocusController implements ReactiveController {
@@ -27,7 +27,8 @@ export class FocusController implements ReactiveController {
     this.#focused = focused instanceof HTMLElement ? focused : undefined;
     if (!this.#focused) return;
     const row = this.#focused.closest('.row');
-    const group = this.#focused.closest('.actions, .bulk, .panel');
+    // The second press of "Undo" must not start another action for all files.
+    const group = this.#focused.closest('.actions, .bulk:not(:has(:focus[data-action=undo])), .panel');
     this.#places = [group, row, ...(row ? siblingsOf(row) : [])].filter((place) => place !== null);
   }
 

@@ -68,9 +68,11 @@ export function createFormat(locale: string): Format {
   return format;
 }
 
-/** Splits a name before its extension, so that a long name can be truncated in the middle. */
-export function splitName(name: string): readonly [stem: string, ending: string] {
-  const dot = name.lastIndexOf('.');
-  const isEnding = dot > 0 && name.length - dot <= 12;
-  return isEnding ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+/**
+ * Splits a name, so that a long name can be truncated in the middle: `IMG_20260914` and `_4411.jpg`. The end is shown whole. It has
+ * only Latin letters, digits, `_` and `-`, because other scripts join letters.
+ */
+export function splitName(name: string): readonly [start: string, end: string] {
+  const [, start = name, end = ''] = /^(.+?)([\w-]{0,5}\.\w{1,11})$/s.exec(name) ?? [];
+  return [start, end];
 }

@@ -20,6 +20,7 @@ export interface InterfaceMessages {
   readonly dropFile: string;
   readonly dropFiles: string;
   readonly dropNow: string;
+  readonly turnedOff: string;
   readonly chooseFile: string;
   readonly chooseFiles: string;
   readonly chooseFolder: string;
@@ -42,7 +43,6 @@ export interface InterfaceMessages {
   readonly cancel: string;
   readonly retry: string;
   readonly uploadAs: (name: string) => string;
-  readonly first: string;
   readonly remove: string;
   readonly undo: string;
   readonly undoableCancel: (count: number) => string;
@@ -54,7 +54,6 @@ export interface InterfaceMessages {
   readonly cancelAll: string;
   readonly retryFailed: string;
   readonly clear: string;
-  readonly moreActions: string;
   readonly progress: string;
   readonly progressOf: (name: string) => string;
   readonly sizeOf: (sent: string, total: string) => string;
@@ -62,7 +61,8 @@ export interface InterfaceMessages {
   readonly soon: string;
   readonly doneOf: (done: number, count: number) => string;
   readonly ready: (count: number) => string;
-  readonly uploadingOf: (position: number, count: number) => string;
+  readonly uploading: (count: number) => string;
+  readonly chooseAllAgain: (count: number) => string;
   readonly allUploaded: (count: number) => string;
   readonly failed: (count: number) => string;
   readonly rejected: (count: number) => string;
@@ -84,7 +84,6 @@ export interface InterfaceMessages {
   readonly coolingText: (duration: string | undefined) => string;
   readonly seconds: (count: number) => string;
   readonly tryAgain: string;
-  readonly announceStarted: (count: number) => string;
   readonly announceSums: (percent: string, done: number, count: number, left: string | undefined) => string;
   readonly announceFinished: (done: number, failed: number, canceled: number) => string;
   readonly announceUndo: (text: string) => string;
@@ -160,6 +159,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   dropFile: 'Drop a file here',
   dropFiles: 'Drop files here',
   dropNow: 'Drop to upload',
+  turnedOff: 'Uploads are turned off',
   chooseFile: 'Choose a file',
   chooseFiles: 'Choose files',
   chooseFolder: 'Choose a folder',
@@ -199,7 +199,6 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   cancel: 'Cancel',
   retry: 'Retry',
   uploadAs: (name) => `Upload as ${name}`,
-  first: 'Move to top',
   remove: 'Remove from list',
   undo: 'Undo',
   undoableCancel: (count) =>
@@ -212,7 +211,6 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   cancelAll: 'Cancel all',
   retryFailed: 'Retry failed files',
   clear: 'Clear finished',
-  moreActions: 'More actions',
   progress: 'Progress of all files',
   progressOf: (name) => `Progress of ${name}`,
   sizeOf: (sent, total) => `${sent} of ${total}`,
@@ -220,7 +218,8 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   soon: 'a few seconds left',
   doneOf: (done, count) => `${done.toLocaleString('en')} of ${files(count)} done`,
   ready: (count) => `${files(count)} ready to upload`,
-  uploadingOf: (position, count) => `Uploading ${position.toLocaleString('en')} of ${files(count)}`,
+  uploading: (count) => `Uploading ${files(count)}`,
+  chooseAllAgain: (count) => `Choose ${files(count)} again`,
   allUploaded: (count) => (count === 1 ? '1 file uploaded' : `All ${files(count)} uploaded`),
   failed: (count) => `${files(count)} failed`,
   rejected: (count) => `${files(count)} ${count === 1 ? "wasn't" : "weren't"} added`,
@@ -244,7 +243,6 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
     duration === undefined ? 'Trying again soon.' : `Trying again in about ${duration}.`,
   seconds: (count) => `${count} s`,
   tryAgain: 'Try again',
-  announceStarted: (count) => `Uploading ${files(count)}.`,
   announceSums: (percent, done, count, left) =>
     `${percent} uploaded, ${done} of ${files(count)} done${left === undefined ? '' : `, ${left}`}.`,
   announceFinished: (done, failed, canceled) =>

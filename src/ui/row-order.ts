@@ -1,4 +1,5 @@
-// The order of the rows in a long list: what can still be done is at the top. Short lists keep the order of the files.
+// The order of the rows in a long list: failed files are at the top, and what has ended at the end. Short lists keep the order of
+// the files.
 
 import type { ReactiveControllerHost } from 'lit';
 import type { Phase } from '../core/phases.ts';
@@ -7,8 +8,8 @@ import type { FileId, FileSnapshot } from '../core/types.ts';
 /** Number of files up to which rows never move. */
 const SHORT = 10;
 
-/** Groups of files, from top to bottom; files of all other phases are in the first group. */
-const GROUPS: Partial<Record<Phase, 1 | 2>> = { failed: 1, done: 2, canceled: 2 };
+/** Groups of files, from top to bottom; files of all other phases are in group 1. */
+const GROUPS: Partial<Record<Phase, 0 | 2>> = { failed: 0, done: 2, canceled: 2 };
 
 /**
  * While rows are pointed at or have the focus of the keyboard, they keep their places. Touch screens keep `:hover` until the next
@@ -17,7 +18,7 @@ const GROUPS: Partial<Record<Phase, 1 | 2>> = { failed: 1, done: 2, canceled: 2 
 const HELD = '.list:is(:hover, :has(:focus-visible))';
 
 /**
- * Returns a function that sorts files: first those that have not ended, then failed ones, then the others; each group in the order
+ * Returns a function that sorts files: first failed ones, then those that have not ended, then the others; each group in the order
  * of the list. Renders the host when its rows may move again.
  */
 export function createRowOrder(
@@ -38,10 +39,10 @@ export function createRowOrder(
   return (files) => {
     wasHeld = isHeld();
     if (!wasHeld)
-      groupOf = new Map(files.length > SHORT ? files.map(({ id, phase }) => [id, GROUPS[phase] ?? 0]) : []);
+      groupOf = new Map(files.length > SHORT ? files.map(({ id, phase }) => [id, GROUPS[phase] ?? 1]) : []);
     if (groupOf.size === 0) return files;
     const groups: [FileSnapshot[], FileSnapshot[], FileSnapshot[]] = [[], [], []];
-    for (const file of files) groups[(groupOf.get(file.id) ?? 0) as 0].push(file);
+    for (const file of files) groups[(groupOf.get(file.id) ?? 1) as 1].push(file);
     return groups.flat();
   };
 }

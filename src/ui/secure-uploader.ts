@@ -88,7 +88,6 @@ export interface SecureUploader {
  * @csspart file - A row of the list; also its phase, such as `uploading` or `failed`.
  * @csspart file-icon - The icon of a row.
  * @csspart file-name - The name of a file.
- * @csspart file-percent - The progress of a file in percent.
  * @csspart file-status - Phase, size, speed and time left of a file.
  * @csspart progress - A progress bar; the overall one is also `total-progress`.
  * @csspart total-progress - The overall progress bar.
@@ -98,9 +97,8 @@ export interface SecureUploader {
  *   `done` or `ended`.
  * @csspart totals-icon - The icon of the footer.
  * @csspart headline - The state of all files in words, such as "All 10 files uploaded".
- * @csspart menu - The menu of the footer, with the actions that have no place beside the first one.
  * @csspart totals-status - Number of files, size, speed and time left of all files.
- * @csspart undo - The notice about canceled or removed files, which can be undone for 8 seconds.
+ * @csspart undo - The footer while canceling or removing files can be undone, for 8 seconds.
  * @csspart button - A button with text; also its name, such as `browse-button` or `pause-all-button`.
  * @csspart icon-button - A button with an icon.
  *
@@ -198,7 +196,7 @@ export class SecureUploader extends FormControl {
   @property() onConflict?: 'fail' | 'rename' | undefined;
   /** Prevents adding files, as does a disabled `<fieldset>`. Running uploads continue. A form submits no value then. */
   @property({ type: Boolean, reflect: true }) disabled = false;
-  /** Height of the rows: `comfortable`, or `compact` with rows of 40 px. */
+  /** Height of the rows: `comfortable`, or `compact` with rows of 40 px, in narrow places of 54 px. */
   @property({ reflect: true }) density: 'comfortable' | 'compact' | undefined;
   /**
    * Look of the drop zone: `area` is large while the list is empty, `bar` is always one line, and `button` has only the button.

@@ -2,6 +2,7 @@
 // `withdrawn`. This module has their list and the timer.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { shownText } from '../core/names.ts';
 import type { FileId, FileSnapshot, Snapshot } from '../core/types.ts';
 import { reduceFile, totalsOf } from '../engine/snapshot-store.ts';
 import type { UndoCommand } from '../engine/upload-state.ts';
@@ -66,7 +67,7 @@ export class UndoController implements ReactiveController {
     this.#apply({ type: 'withdraw', next }, [...ids]);
     focusRow(this.#host.renderRoot, id, next === 'removed');
     const { texts } = this.#host;
-    this.#say(texts.announceUndo(messageOf(next, ids.size, texts)));
+    this.#say(texts.announceUndo(messageOf(next, ids, files, texts)));
     this.hold(false);
   }
 
@@ -88,7 +89,7 @@ export class UndoController implements ReactiveController {
     this.#apply({ type: 'complete' }, [...ids]);
   };
 
-  /** Stops the time while the notice has the focus or the pointer, and continues it afterwards. */
+  /** Stops the time while the footer has the focus or the pointer, and continues it afterwards. */
   hold(isHeld: boolean): void {
     const pending = this.#pending;
     if (!pending || isHeld === (pending.startMs === undefined)) return;
@@ -120,7 +121,7 @@ export class UndoController implements ReactiveController {
     const totals = totalsOf(files, () => snapshot.totals);
     return {
       snapshot: { ...snapshot, files, totals },
-      undo: { ids, text: messageOf(next, ids.size, this.#host.texts) },
+      undo: { ids, text: messageOf(next, ids, snapshot.files, this.#host.texts) },
     };
   }
 
@@ -133,8 +134,14 @@ export class UndoController implements ReactiveController {
 
 const isOpen = ({ phase }: FileSnapshot): boolean => phase !== 'done' && phase !== 'canceled';
 
-const messageOf = (
+/** What was canceled or removed: the name, or the number of uploads. */
+function messageOf(
   next: Pending['next'],
-  count: number,
-  { undoableCancel, undoableRemoval }: Messages,
-): string => (next === 'removed' ? undoableRemoval : undoableCancel(count));
+  ids: ReadonlySet<FileId>,
+  files: readonly FileSnapshot[],
+  { actionOn, undoableCancel, undoableRemoval }: Messages,
+): string {
+  const text = next === 'removed' ? undoableRemoval : undoableCancel(ids.size);
+  const [only] = ids.size === 1 ? files.filter(({ id }) => ids.has(id)) : [];
+  return only ? actionOn(text, shownText(only.name)) : text;
+}

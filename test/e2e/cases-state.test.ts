@@ -243,7 +243,7 @@ test('the keys of the browser scroll the list to its ends, and rows are there', 
       const { shadowRoot } = document.querySelector('secure-uploader') as HTMLElement;
       const box = shadowRoot?.querySelector('.scroller')?.getBoundingClientRect() as DOMRect;
       const row = [...(shadowRoot?.querySelectorAll('.row') ?? [])].find(
-        (row) => row.querySelector('.stem')?.textContent === name,
+        (row) => row.querySelector('[part~=file-name]')?.textContent === `${name}.txt`,
       );
       const { top = -99, height = 0 } = row?.getBoundingClientRect() ?? {};
       const middle = top + height / 2;

@@ -35,15 +35,19 @@ const buttonsOf = (page: Page) =>
       }),
   );
 
+async function addTwo(page: Page): Promise<void> {
+  const files = ['first.bin', 'second.bin'].map((name) => join(world.folder, name));
+  for (const file of files) writeRandom(file, 1024);
+  await drop(page, files);
+  await until(page, 'file-added', 2);
+}
+
 test('every button is at least 44 px wide and high, and none overlaps another', async () => {
   const page = await world.openWithToken('manual');
   await touchScreen(page);
   const empty = await buttonsOf(page);
   assert.ok(empty.length > 0);
-  const files = ['first.bin', 'second.bin'].map((name) => join(world.folder, name));
-  for (const file of files) writeRandom(file, 1024);
-  await drop(page, files);
-  await until(page, 'file-added', 2);
+  await addTwo(page);
   const listed = await buttonsOf(page);
   assert.ok(listed.length >= empty.length + 4, `${listed.length} buttons`);
   for (const { label, width, height } of [...empty, ...listed])
@@ -53,4 +57,25 @@ test('every button is at least 44 px wide and high, and none overlaps another', 
       const isApart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
       assert.ok(isApart, `${a.label} and ${b.label}`);
     }
+});
+
+test('a row has at most 64 px, and the drop zone does not ask to drop files', async () => {
+  const page = await world.openWithToken('manual');
+  await touchScreen(page);
+  await addTwo(page);
+  const { heights, title } = await page.evaluate(() => {
+    // Without a meta element for the viewport, the page is 980 px wide.
+    document.body.style.inlineSize = '360px';
+    const all = (selector: string): HTMLElement[] => [
+      ...(document.querySelector('secure-uploader')?.shadowRoot?.querySelectorAll<HTMLElement>(selector) ??
+        []),
+    ];
+    return {
+      heights: all('.row').map((row) => row.offsetHeight),
+      title: all('.zone .title')[0]?.innerText,
+    };
+  });
+  assert.equal(heights.length, 2);
+  assert.ok(Math.max(...heights) <= 64, `${heights} px`);
+  assert.equal(title, 'File upload');
 });

@@ -50,7 +50,6 @@ function composed({ locale, ...texts }: LoginMessages, count: number): Record<st
     limit: texts.limit(texts.atMost(count)),
     soonCooling: texts.coolingText(undefined),
     doneOf: texts.doneOf(1, count),
-    uploadingOf: texts.uploadingOf(1, count),
     announceSums: texts.announceSums(PERCENT, count, count, undefined),
     announceFinished: texts.announceFinished(count, 0, 0),
     announceAllFailed: texts.announceFinished(0, count, 0),
@@ -77,12 +76,13 @@ function composed({ locale, ...texts }: LoginMessages, count: number): Record<st
     'emptyFolders',
     'undoableCancel',
     'start',
+    'uploading',
+    'chooseAllAgain',
     'ready',
     'allUploaded',
     'failed',
     'rejected',
     'more',
-    'announceStarted',
     'attemptsLeft',
   ] as const)
     said[name] = texts[name](count);
@@ -167,7 +167,7 @@ for (const [name, texts] of locales)
     });
 
     test('writes numbers as its language does', () => {
-      for (const key of ['ready', 'atMost', 'failed', 'announceStarted'] as const)
+      for (const key of ['ready', 'atMost', 'failed', 'uploading', 'chooseAllAgain'] as const)
         assert.ok(texts[key](1_234_567).includes((1_234_567).toLocaleString(name)), key);
     });
 

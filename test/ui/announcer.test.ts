@@ -76,7 +76,7 @@ describe('announcements', () => {
       change('uploads-finished', { doneCount: 3, failedCount: 0, canceledCount: 0, waitingCount: 0 }),
     );
     expect(said).to.deep.equal([
-      'Uploading 3 files.',
+      'Uploading 3 files',
       '40% uploaded, 1 of 3 files done.',
       'Finished: 3 files uploaded.',
     ]);
@@ -93,7 +93,7 @@ describe('announcements', () => {
     await until(3);
     announcer.stop();
     expect(said).to.deep.equal([
-      'Uploading 1 file.',
+      'Uploading 1 file',
       'Waiting for connection',
       '50% uploaded, 0 of 2 files done.',
     ]);
@@ -238,7 +238,7 @@ describe('announcements', () => {
       expect(said).to.deep.equal([]);
       await clock.pass(1);
       for (const [files, expected] of [
-        [[file('a', 'paused', 100)], 'Uploading 1 file.'],
+        [[file('a', 'paused', 100)], 'Uploading 1 file'],
         [
           [file('a', 'uploading', 100, 0.5, { bytesPerSecond: 1 })],
           '50% uploaded, 0 of 1 file done, 3 min left.',
@@ -267,7 +267,7 @@ describe('announcements', () => {
       await clock.pass(5);
       announcer.stop();
       await clock.pass(20);
-      expect(said).to.deep.equal(['Uploading 1 file.']);
+      expect(said).to.deep.equal(['Uploading 1 file']);
     });
 
     it('say the same sentence again, and are gone after five seconds', async () => {
@@ -320,7 +320,7 @@ describe('announcements', () => {
     host.snapshot = snapshot([file('a', 'queued', 100), file('b', 'queued', 100)]);
     announcer.onChange(started('b'));
     await until(3);
-    expect(said).to.deep.equal(['Uploading 1 file.', 'Finished: 1 file uploaded.', 'Uploading 2 files.']);
+    expect(said).to.deep.equal(['Uploading 1 file', 'Finished: 1 file uploaded.', 'Uploading 2 files']);
     announcer.stop();
   });
 

@@ -69,7 +69,8 @@ const warnings = (...views: Window[]): boolean[] =>
 /** Name of the file of the focused row, and the action of the focused button in it. */
 function focused({ element }: ScriptedStage): string {
   const active = element.shadowRoot?.activeElement as HTMLElement | null;
-  const stem = active?.closest('.row')?.querySelector('.stem')?.textContent ?? '';
+  const stem =
+    active?.closest('.row')?.querySelector('[part~=file-name]')?.textContent?.replace('.txt', '') ?? '';
   return [stem, active?.dataset.action].filter(Boolean).join(' ');
 }
 

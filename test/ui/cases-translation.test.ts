@@ -166,7 +166,7 @@ describe('a text that an add-on has translated', () => {
     await click(undo);
     await shown(() => textOf(element).includes('„2 files ready'));
     expect(all(element, '.row')).to.have.length(2);
-    expect(all(element, '[part=undo]')).to.have.length(0);
+    expect(all(element, '[part~=undo]')).to.have.length(0);
     expect(textOf(element)).not.to.contain('1 file ready');
   });
 

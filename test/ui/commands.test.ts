@@ -26,7 +26,6 @@ const COMMANDS: Readonly<Record<Method, readonly unknown[]>> = {
   pause: ['id'],
   resume: ['id'],
   move: ['id', 'before'],
-  prioritize: ['id'],
   cancel: ['id'],
   retry: ['id', 'b.txt'],
   remove: ['id'],

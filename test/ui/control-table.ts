@@ -84,7 +84,7 @@ async function openMixed(): Promise<Stage> {
   await add('done.txt', 'done');
   service.hold('open', 'put');
   await add('failed.txt', 'hashing');
-  (await service.nextRequest('open')).refuse(new UploaderError('forbidden', 'refused'));
+  (await service.nextRequest('open')).refuse(new UploaderError('file-changed', 'refused'));
   await fileReaches(stage, 'failed.txt', 'failed');
   await element.pause(await add('paused.txt', 'hashing'));
   await element.cancel(await add('canceled.txt', 'hashing'));
@@ -165,7 +165,6 @@ export const SITUATIONS: readonly Situation[] = [
       ...CHOOSE,
       'Pause: a.txt': ['a.txt paused user', 'b.txt queued'],
       'Cancel: a.txt': ['a.txt canceled', 'b.txt queued'],
-      'Move to top: b.txt': ['b.txt queued', 'a.txt queued'],
       'Pause: b.txt': ['a.txt queued', 'b.txt paused user'],
       'Cancel: b.txt': ['a.txt queued', 'b.txt canceled'],
       'Upload 2 files': ['a.txt hashing', 'b.txt hashing'],
@@ -234,8 +233,14 @@ export const SITUATIONS: readonly Situation[] = [
   {
     title: 'a file that failed and can be retried',
     state: ['a.txt failed'],
-    open: refused('forbidden'),
+    open: refused('file-changed'),
     controls: { ...CHOOSE, 'Retry: a.txt': ['a.txt hashing'], ...ONE_ENDED },
+  },
+  {
+    title: 'a file that failed for a missing permission',
+    state: ['a.txt failed'],
+    open: refused('forbidden'),
+    controls: { ...CHOOSE, 'Try again: a.txt': ['a.txt hashing'], ...ONE_ENDED },
   },
   {
     title: 'a file that failed permanently',
@@ -250,7 +255,6 @@ export const SITUATIONS: readonly Situation[] = [
     controls: {
       ...CHOOSE,
       'Upload as a (2).txt': ['a (2).txt hashing'],
-      'Retry: a.txt': ['a.txt hashing'],
       ...ONE_ENDED,
     },
   },
@@ -276,7 +280,9 @@ export const SITUATIONS: readonly Situation[] = [
       'Pause: sent.txt': mixed('sent.txt paused user'),
       'Cancel: sent.txt': mixed('sent.txt canceled'),
       'Pause all': mixed('sent.txt paused user'),
-      'More actions': { shows: 'Resume all' },
+      'Resume all': mixed('paused.txt uploading'),
+      'Retry failed files': mixed('failed.txt uploading'),
+      'Cancel all': mixed('failed.txt canceled', 'paused.txt canceled', 'sent.txt canceled'),
     },
   },
   {

@@ -153,7 +153,7 @@ describe('The core journeys', () => {
     page.pick(element, bytes, name);
     expect((await failed).detail.code).to.equal('forbidden');
     const completed = nextEvent(element, 'upload-completed');
-    (await shown(() => findButton(element, `Retry: ${name}`))).click();
+    (await shown(() => findButton(element, `Try again: ${name}`))).click();
     const { detail } = await completed;
     await expectStored(detail.commit, bytes);
   });

@@ -87,7 +87,8 @@ describe('formats', () => {
   });
 
   for (const [name, stem, ending] of [
-    ['report.final.pdf', 'report.final', '.pdf'],
+    ['IMG_20260914_174411.jpg', 'IMG_20260914_1', '74411.jpg'],
+    ['report.final.pdf', 'report.', 'final.pdf'],
     ['a.b', 'a', '.b'],
     ['.gitignore', '.gitignore', ''],
     ['no-ending', 'no-ending', ''],

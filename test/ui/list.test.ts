@@ -65,19 +65,4 @@ describe('the list', () => {
     await shown(() => element.snapshot.files.length === 0 && all(element, '[part~="file"]').length === 0);
     expect(element.shadowRoot?.textContent).not.to.contain('secret');
   });
-
-  it('prioritizes a waiting file by its button, and the focus stays in its row', async () => {
-    const element = await createElement({ manual: true });
-    await element.addFiles([textFile('one.txt'), textFile('two.txt'), textFile('three.txt')]);
-    const button = await shown(() =>
-      all(element, 'button').find((each) => each.getAttribute('title') === 'Move to top: three.txt'),
-    );
-    button.focus();
-    button.click();
-    await shown(() => all(element, '[part~="file-name"]')[0]?.textContent === 'three.txt');
-    expect(element.snapshot.files.map(({ name }) => name)).to.deep.equal(['three.txt', 'one.txt', 'two.txt']);
-    const focused = (element.renderRoot as ShadowRoot).activeElement;
-    expect(focused?.closest<HTMLElement>('.row')?.dataset.id).to.equal(element.snapshot.files[0]?.id);
-    expect(all(element, '[data-action="first"]')).to.have.length(2);
-  });
 });

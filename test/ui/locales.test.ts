@@ -200,7 +200,7 @@ const FORMAT = {
   percent: () => '4%',
 };
 /** Names of files and folders, limits, and texts of the page or the service. */
-const DATA = '[part~=file-name], [part=rejection], option, style, .silent:empty';
+const DATA = '[part~=file-name], [part=file-icon], [part=rejection], option, style, .silent:empty';
 const WORDS_OF_DATA =
   /\b(?:[Ii]mage|PDF|text\/plain|reports\/2026(?:\/spring)?|Not you|PIN|Secret|Token card)\b|\.\w+\b/g;
 const SPOKEN_ATTRIBUTES = [
@@ -215,7 +215,7 @@ const SPOKEN_ATTRIBUTES = [
 
 /** Returns the letters of `text` that are in no message. A row shows only the first sentence of some messages. */
 function unnamed(text: string): string {
-  let rest = text.replace(/^⟦[^⟦⟧]*$/, '');
+  let rest = text.replace(/⟦[^⟦⟧]*$/, '');
   for (let next = rest.replace(/⟦[^⟦⟧]*⟧/g, ''); next !== rest; next = rest.replace(/⟦[^⟦⟧]*⟧/g, ''))
     rest = next;
   return rest

@@ -6,7 +6,7 @@ import { file, STATES, snapshot } from './fixtures/snapshots.ts';
 import type { WidgetFixture } from './fixtures/widget-fixture.ts';
 import './fixtures/widget-fixture.ts';
 import type { Shown } from './panel-cases.ts';
-import { failed, pdf, speeds } from './row-cases.ts';
+import { failed, pdf } from './row-cases.ts';
 import { all, one } from './support.ts';
 
 async function show({ snapshot: state = snapshot([]), rules, intake, more }: Shown): Promise<WidgetFixture> {
@@ -49,7 +49,7 @@ const CLASSES: readonly (readonly [title: string, Shown, selector: string, class
   ['the button of a prompt', signIn('prompt'), '[data-action=sign-in]', 'primary'],
   ['a window that is open', signIn('popup'), '[part~=sign-in]', 'panel sign-in'],
   ['the icon of a window that is open', signIn('popup'), '[part~=sign-in] .badge', 'badge busy'],
-  ['the button of a window that is open', signIn('popup'), '[data-action=sign-in]', 'plain'],
+  ['the button of a window that is open', signIn('popup'), '[data-action=sign-in]', ''],
   ['a window that was blocked', signIn('blocked'), '[part~=sign-in]', 'panel sign-in danger'],
   [
     'the icon of an automatic step',
@@ -63,8 +63,8 @@ const CLASSES: readonly (readonly [title: string, Shown, selector: string, class
     '[data-action=start]',
     'primary',
   ],
-  ['the button that pauses all', inList('queued', 'queued'), '[data-action=pause-all]', ''],
-  ['the button beside it', inList('queued', 'queued'), '[data-action=cancel-all]', 'plain'],
+  ['the button that pauses all', inList('queued', 'queued'), '[data-action=pause-all]', 'small'],
+  ['the button beside it', inList('queued', 'queued'), '[data-action=cancel-all]', 'plain small'],
 ];
 
 const classesOf = (element: Element): string => [...element.classList].join(' ');
@@ -74,13 +74,6 @@ describe('the classes of', () => {
     it(title, async () => {
       expect(classesOf(one(await show(shown), selector))).to.equal(classes);
     });
-
-  it('the facts of a row', async () => {
-    const element = await show(rows(pdf('uploading', 0.5, speeds)));
-    expect(all(element, '.row .facts > span').map(classesOf)).to.deep.equal(['phase', '', 'speed', 'speed']);
-    const done = await show(rows(pdf('done', 1, { relativePath: 'in/a.pdf' })));
-    expect(all(done, '.row .facts > span').map(classesOf)).to.deep.equal(['phase', '', 'path']);
-  });
 });
 
 describe('the panel of sign-in', () => {
@@ -114,9 +107,15 @@ describe('the list of rejected files', () => {
     return { snapshot: snapshot([], { rejections }) };
   };
 
-  it('can be scrolled by the keyboard once they may not all be visible', async () => {
-    expect(one(await show(refused(4)), '.refusals').hasAttribute('tabindex')).to.equal(false);
-    expect(one(await show(refused(5)), '.refusals').getAttribute('tabindex')).to.equal('0');
+  it('shows three names of each reason, and the others on demand', async () => {
+    expect(all(await show(refused(3)), '.refusals details')).to.have.length(0);
+    const element = await show(refused(5));
+    const visible = (): number => all(element, '.refused').filter((name) => name.checkVisibility()).length;
+    expect(visible()).to.equal(3);
+    const more = one(element, '.refusals summary');
+    expect(more.textContent).to.equal('and 2 more');
+    more.click();
+    expect(visible()).to.equal(5);
   });
 
   it('names each reason once', async () => {
@@ -214,10 +213,13 @@ describe('a widget with invalid settings', () => {
     expect(all(await show({ more: { isMisconfigured: true } }), '[role=alert].fault')).to.have.length(1);
   });
 
-  it('does not ask for files, like a disabled one', async () => {
-    for (const shown of [{ more: { isMisconfigured: true } }, { rules: { disabled: true } }]) {
+  it('does not ask for files, like a disabled one, which says so', async () => {
+    for (const [shown, titles] of [
+      [{ more: { isMisconfigured: true } }, []],
+      [{ rules: { disabled: true } }, ['Uploads are turned off']],
+    ] as const) {
       const element = await show(shown);
-      expect(all(element, '.zone .title')).to.have.length(0);
+      expect(all(element, '.zone .title').map((title) => title.textContent)).to.deep.equal(titles);
       expect(all<HTMLButtonElement>(element, '.zone button').every(({ disabled }) => disabled)).to.equal(
         true,
       );

@@ -8,8 +8,6 @@ const ICONS: Readonly<Record<string, string>> = {
   'M7.25 5v10': 'pause',
   'M6.75 4.75': 'resume',
   'M15.75 10a': 'retry',
-  'M4.5 3.75h': 'first',
-  'M9.5 4.5h1': 'more',
   'm5.5 5.5 9': 'close',
   'M6.5 9V6.5': 'lock',
 };
@@ -23,7 +21,7 @@ const clean = (text: string | null): string => (text ?? '').replace(/\s+/g, ' ')
 
 /** Returns the text of an element. Facts are joined with the dot that the styles show between them. */
 const textOf = (element: Element): string => {
-  const facts = [...element.querySelectorAll('.facts > span')];
+  const facts = [...element.querySelectorAll('.phase, .facts > span')];
   return clean(facts.length > 0 ? facts.map((fact) => fact.textContent).join(' · ') : element.textContent);
 };
 

@@ -8,10 +8,9 @@ export type Cases<T> = Readonly<Record<string, readonly [shown: T, lines: readon
 
 /** Expected content of a row, without the name. */
 export interface RowLooks {
-  /** Name of the icon; `file` by default. */
-  readonly icon?: string;
-  readonly percent?: string;
-  /** Values of the progress bar, and widths of its two shades. */
+  /** Icon of the mark on the badge, which shows the kind of the file. */
+  readonly mark?: string;
+  /** Values of the progress bar, and its width. */
   readonly bar?: string;
   readonly status: string;
   readonly problem?: string;
@@ -41,7 +40,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'is checked': [
     pdf('hashing', 0, { sizeBytes: 20 * MB }),
     {
-      bar: 'sent 0% stored 0%',
+      bar: 'sent 0%',
       status: 'Preparing… · 20 MB',
       actions: [PAUSE, CANCEL],
     },
@@ -49,7 +48,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'is checked, and is small': [
     pdf('hashing'),
     {
-      bar: 'valuenow=0 valuetext=0% sent 0% stored 0%',
+      bar: 'valuenow=0 valuetext=0% sent 0%',
       status: 'Preparing… · 2 MB',
       actions: [PAUSE, CANCEL],
     },
@@ -57,7 +56,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'is checked again, with bytes of an earlier run': [
     pdf('hashing', 0.5),
     {
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
       status: 'Preparing… · 1 MB of 2 MB',
       actions: [PAUSE, CANCEL],
     },
@@ -65,45 +64,40 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'is sent': [
     pdf('uploading', 0.26, speeds),
     {
-      percent: '26%',
-      bar: 'valuenow=26 valuetext=26% sent 26% stored 20.8%',
-      status: 'Uploading · 520 kB of 2 MB · 8.2 MB/s · 25 sec left',
+      bar: 'valuenow=26 valuetext=26% sent 26%',
+      status: 'Uploading · 26% · 25 sec left · 520 kB of 2 MB · 8.2 MB/s',
       actions: [PAUSE, CANCEL],
     },
   ],
   'is sent, at an unknown speed': [
     pdf('uploading', 0.5),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Uploading · 1 MB of 2 MB',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Uploading · 50% · 1 MB of 2 MB',
       actions: [PAUSE, CANCEL],
     },
   ],
   'is almost sent': [
     pdf('uploading', 0.999, { bytesPerSecond: 1, remainingMs: 9_000 }),
     {
-      percent: '99%',
-      bar: 'valuenow=99 valuetext=99% sent 99% stored 79.9%',
-      status: 'Uploading · 2 MB of 2 MB · 1 byte/s · a few seconds left',
+      bar: 'valuenow=99 valuetext=99% sent 99%',
+      status: 'Uploading · 99% · a few seconds left · 2 MB of 2 MB · 1 byte/s',
       actions: [PAUSE, CANCEL],
     },
   ],
   'is handed over, without a response': [
     pdf('uploading', 0.999_999_5, speeds),
     {
-      percent: '99%',
-      bar: 'valuenow=99 valuetext=99% sent 99% stored 80%',
-      status: 'Finishing… · 2 MB of 2 MB',
+      bar: 'valuenow=99 valuetext=99% sent 99%',
+      status: 'Finishing… · 99% · 2 MB of 2 MB',
       actions: [PAUSE, CANCEL],
     },
   ],
   'is sent, with a warning': [
     pdf('uploading', 0.5, { warning: 'store-full' }),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Uploading · 1 MB of 2 MB',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Uploading · 50% · 1 MB of 2 MB',
       problem:
         "warning Your browser's storage is full, so this upload can't resume later. Keep this page open until it's done.",
       actions: [PAUSE, CANCEL],
@@ -112,9 +106,8 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'is retried soon': [
     pdf('uploading', 0.5, { ...speeds, retryAt: 1, lastError: { code: 'timeout', retryable: true } }),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Retrying… · The server took too long to respond',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Retrying… · The server took too long to respond · 50% · 1 MB of 2 MB',
       actions: [PAUSE, CANCEL],
     },
   ],
@@ -125,9 +118,8 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       lastError: { code: 'service-failed', retryable: true, status: 500 },
     }),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Retrying in 25 sec · Something went wrong on the server (500)',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Retrying in 25 sec · Something went wrong on the server (500) · 50% · 1 MB of 2 MB',
       actions: [PAUSE, CANCEL],
     },
   ],
@@ -137,31 +129,28 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       lastError: { code: 'rate-limited', retryable: true, status: 429 },
     }),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Retrying in 25 sec · The server is busy (429)',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Retrying in 25 sec · The server is busy (429) · 50% · 1 MB of 2 MB',
       actions: [PAUSE, CANCEL],
     },
   ],
   'is finished': [
     pdf('committing', 1, speeds),
     {
-      percent: '99%',
-      bar: 'valuenow=99 valuetext=99% sent 99% stored 80%',
-      status: 'Finishing… · 2 MB of 2 MB',
+      bar: 'valuenow=99 valuetext=99% sent 99%',
+      status: 'Finishing… · 99% · 2 MB of 2 MB',
       actions: [PAUSE, CANCEL],
     },
   ],
   'is empty and sent': [
     file('a.pdf', 'uploading', 0),
     {
-      percent: '0%',
-      bar: 'valuenow=0 valuetext=0% sent 0% stored 0%',
-      status: 'Finishing… · 0 kB',
+      bar: 'valuenow=0 valuetext=0% sent 0%',
+      status: 'Finishing… · 0% · 0 kB',
       actions: [PAUSE, CANCEL],
     },
   ],
-  'is done': [pdf('done'), { icon: 'done', status: 'Done · 2 MB', actions: [REMOVE] }],
+  'is done': [pdf('done'), { mark: 'done', status: 'Done · 2 MB', actions: [REMOVE] }],
   'is paused before its first byte': [
     pdf('paused', 0, { pauseReason: 'user' }),
     { status: 'Paused · 2 MB', actions: [RESUME, CANCEL] },
@@ -169,73 +158,65 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'is paused by the user': [
     paused('user'),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Paused · 1 MB of 2 MB',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Paused · 50% · 1 MB of 2 MB',
       actions: [RESUME, CANCEL],
     },
   ],
   'waits for the connection': [
     paused('offline'),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Waiting for connection · 1 MB of 2 MB',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Waiting for connection · 50% · 1 MB of 2 MB',
       actions: [CANCEL],
     },
   ],
   'waits for sign-in': [
     paused('signed-out'),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Waiting for sign-in · 1 MB of 2 MB',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Waiting for sign-in · 50% · 1 MB of 2 MB',
       actions: [CANCEL],
     },
   ],
   'waits for a challenge': [
     paused('challenge'),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Waiting for sign-in · 1 MB of 2 MB',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Waiting for sign-in · 50% · 1 MB of 2 MB',
       actions: [CANCEL],
     },
   ],
   'waits for a busy service': [
     paused('rate-limited'),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Server busy, retrying soon · 1 MB of 2 MB',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Server busy, retrying soon · 50% · 1 MB of 2 MB',
       actions: [CANCEL],
     },
   ],
   'is in another tab': [
     paused('other-tab'),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Uploading in another tab · 1 MB of 2 MB',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Uploading in another tab · 50% · 1 MB of 2 MB',
       actions: [CANCEL],
     },
   ],
   'resumes after a reload': [
     paused('resuming'),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Resuming… · 1 MB of 2 MB',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Resuming… · 50% · 1 MB of 2 MB',
       actions: [CANCEL],
     },
   ],
   'needs its file': [
     paused('needs-file'),
     {
-      icon: 'alert',
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Choose the file again to continue · 1 MB of 2 MB',
+      mark: 'alert',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Choose the file again to continue · 50% · 1 MB of 2 MB',
       more: 'button choose-button label=Choose file: a.pdf Choose file',
       actions: [CANCEL],
     },
@@ -243,7 +224,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'failed and can be retried': [
     failed('network'),
     {
-      icon: 'alert',
+      mark: 'alert',
       status: 'Upload failed · 2 MB',
       problem: "error We couldn't reach the server. Check your connection and try again.",
       actions: [RETRY, REMOVE],
@@ -252,7 +233,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'failed permanently': [
     failed('file-unreadable'),
     {
-      icon: 'alert',
+      mark: 'alert',
       status: 'Upload failed · 2 MB',
       problem:
         "error We couldn't read this file. Make sure it still exists and isn't open in another app, then choose it again.",
@@ -262,24 +243,33 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'failed since its name exists': [
     failed('name-taken'),
     {
-      icon: 'alert',
+      mark: 'alert',
       status: 'Upload failed · 2 MB',
       problem: 'error A file with this name already exists. Upload yours with a different name.',
       more: 'button rename-button Upload as a (2).pdf',
-      actions: [RETRY, REMOVE],
+      actions: [REMOVE],
+    },
+  ],
+  'failed for a missing permission': [
+    failed('forbidden'),
+    {
+      mark: 'alert',
+      status: 'Upload failed · 2 MB',
+      problem: "error You don't have permission to upload here. Contact the site owner for access.",
+      more: 'button go-button label=Try again: a.pdf Try again',
+      actions: [REMOVE],
     },
   ],
   'is canceled': [pdf('canceled', 0.5), { status: 'Canceled · 2 MB', actions: [RETRY, REMOVE] }],
   'is in a folder and done': [
     pdf('done', 1, { relativePath: 'reports/2026/a.pdf' }),
-    { icon: 'done', status: 'Done · 2 MB · reports/2026', actions: [REMOVE] },
+    { mark: 'done', status: 'Done · 2 MB · reports/2026', actions: [REMOVE] },
   ],
   'is in a folder and sent': [
     pdf('uploading', 0.5, { relativePath: 'reports/2026/a.pdf' }),
     {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Uploading · 1 MB of 2 MB',
+      bar: 'valuenow=50 valuetext=50% sent 50%',
+      status: 'Uploading · 50% · 1 MB of 2 MB',
       actions: [PAUSE, CANCEL],
     },
   ],

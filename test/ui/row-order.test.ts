@@ -1,4 +1,4 @@
-// The order of the rows: in long lists, what has ended goes to the end, except while rows are used.
+// The order of the rows: in long lists, failed rows go to the top and finished rows to the end, except while rows are used.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { resetMouse, sendKeys, sendMouse } from '@web/test-runner-commands';
@@ -41,9 +41,9 @@ async function twoFrames(): Promise<void> {
 describe('the rows of a long list', () => {
   afterEach(() => resetMouse());
 
-  it('have open files first, then failed ones, then those that are done or canceled', async () => {
+  it('have failed files first, then open ones, then those that are done or canceled', async () => {
     const element = await show(...files(12, 'done', 'failed', 'uploading', 'canceled', 'done', 'failed'));
-    expect(order(element)).to.equal('cghijklbfade');
+    expect(order(element)).to.equal('bfcghijklade');
     expect(all(element, '.row').map((row) => row.ariaRowIndex)).to.deep.equal(
       Array.from({ length: 12 }, (_, index) => `${index + 1}`),
     );

@@ -48,7 +48,7 @@ describe('every state of the widget', () => {
       'Waiting',
       'Preparing…',
       'Uploading',
-      'Retrying in 25 sec',
+      "Retrying in 25 sec · We couldn't reach the server",
       'Finishing…',
       'Paused',
       'Waiting for connection',
@@ -64,11 +64,13 @@ describe('every state of the widget', () => {
   it('shows size, speed and time left of a file, and the totals', async () => {
     const element = await show('uploading');
     const [, row] = all(element, '.row');
-    expect(row?.textContent?.replace(/\s+/g, ' ')).to.contain('Annual general meeting, recording.mp4 26%');
-    expect(row?.querySelector('.status')?.textContent).to.equal(
-      'Uploading478 MB of 1.8 GB8.2 MB/s25 sec left',
+    expect(row?.textContent?.replace(/\s+/g, ' ')).to.contain(
+      'Annual general meeting, recording.mp4 Uploading',
     );
-    expect(one(element, '.headline').textContent).to.equal('Uploading 2 of 5 files');
+    expect(row?.querySelector('.status')?.textContent).to.equal(
+      'Uploading26%25 sec left478 MB of 1.8 GB8.2 MB/s',
+    );
+    expect(one(element, '.headline').textContent).to.equal('Uploading 4 files');
   });
 
   it('has a progress bar with name and value for each running file', async () => {
@@ -258,7 +260,11 @@ describe('a reason for which all files wait', () => {
 
   it('is shown in the row of a single file, and in rows with different reasons', async () => {
     expect(await reasonsOf('offline')).to.deep.equal(['Waiting for connection']);
-    expect(await reasonsOf('offline', 'user')).to.deep.equal(['Waiting for connection', 'Paused', 'Paused']);
+    expect(await reasonsOf('offline', 'user')).to.deep.equal([
+      'Waiting for connection',
+      'Paused',
+      'Waiting for connection',
+    ]);
   });
 });
 

@@ -53,6 +53,12 @@ export function one<T extends HTMLElement = HTMLElement>({ renderRoot }: Rooted,
   return found;
 }
 
+/** True for a fact, or a part of one, that doesn't fit in its line. */
+export function isLeftOut(part: Element): boolean {
+  const line = part.closest('.facts')?.getBoundingClientRect();
+  return line !== undefined && part.getBoundingClientRect().top >= line.bottom - 1;
+}
+
 /** Returns the text of the widget, with single spaces. */
 export const textOf = ({ renderRoot }: Rooted): string =>
   (renderRoot.querySelector('.base')?.textContent ?? '').replace(/\s+/g, ' ').trim();

@@ -35,7 +35,7 @@ async function open(...names: string[]): Promise<ScriptedStage & { readonly ende
   return { ...stage, ended };
 }
 
-const notice = ({ element }: ScriptedStage): HTMLElement | undefined => all(element, '[part=undo]')[0];
+const notice = ({ element }: ScriptedStage): HTMLElement | undefined => all(element, '[part~=undo]')[0];
 
 /** Lets time pass so that the next activation does not count as a repeated one. */
 const later = (): unknown => undoSteps.push(skipTime(1000));
@@ -76,7 +76,7 @@ describe('cancel by its button', () => {
   });
 
   for (const [where, name] of [
-    ['the notice', 'Undo'],
+    ['the footer', 'Undo'],
     ['its row', 'Undo: a.txt'],
   ] as const)
     it(`is undone by the button of ${where}, and the upload continues`, async () => {
@@ -94,7 +94,7 @@ describe('cancel by its button', () => {
     const stage = await open('a.txt');
     await press(stage, 'Cancel: a.txt');
     expect(one(stage.element, '[role=status]').textContent).to.equal(
-      'Upload canceled. You can undo this for a few seconds.',
+      'Upload canceled: a.txt. You can undo this for a few seconds.',
     );
     expect(notice(stage)?.closest('[aria-live]')).to.equal(null);
     expect(notice(stage)?.hasAttribute('role')).to.equal(false);
@@ -139,20 +139,37 @@ describe('cancel all by its button', () => {
     expect(stage.ended).to.deep.equal([]);
   });
 
-  it('can be undone after a choice in the menu, and leaves the focus on a row', async () => {
+  it('can be undone for all files, and leaves the focus on a row', async () => {
     const stage = await open('a.txt', 'b.txt', 'c.txt');
     await press(stage, 'Pause: a.txt');
     await reaches(stage, ['a.txt paused user', 'b.txt uploading', 'c.txt uploading']);
-    button(stage.element, 'More actions').focus();
-    await sendKeys({ press: 'Enter' });
-    for (const key of ['Tab', 'Tab', 'Enter', 'Enter']) await sendKeys({ press: key });
+    button(stage.element, 'Cancel all').focus();
+    for (const key of ['Enter', 'Enter']) await sendKeys({ press: key });
     await render(stage);
     expect(all(stage.element, '.row.canceled')).to.have.length(3);
-    expect(all(stage.element, '.menu')).to.have.length(0);
     expect(focused(stage)).to.equal(all(stage.element, '.row')[0]);
     await press(stage, 'Undo');
     await reaches(stage, ['a.txt paused user', 'b.txt uploading', 'c.txt uploading']);
     expect(stage.ended).to.deep.equal([]);
+  });
+
+  it('leaves no button beside "Undo" that removes the files for good', async () => {
+    const stage = await open('a.txt', 'b.txt');
+    await press(stage, 'Cancel all');
+    await render(stage);
+    const labels = all(stage.element, '.bulk button').map((each) => each.textContent);
+    expect(labels).to.deep.equal(['Undo']);
+  });
+
+  it('moves the focus from "Undo" to a row, not to another action for all files', async () => {
+    const stage = await open('a.txt', 'b.txt');
+    await press(stage, 'Cancel: a.txt');
+    await render(stage);
+    button(stage.element, 'Undo').focus();
+    await sendKeys({ press: 'Enter' });
+    await reaches(stage, ['a.txt uploading', 'b.txt uploading']);
+    await render(stage);
+    expect(focused(stage)?.classList.contains('row')).to.equal(true);
   });
 
   it('leaves completed files as they are', async () => {
@@ -217,11 +234,11 @@ describe('the time to undo', () => {
     ],
     [
       'the pointer',
-      (it: HTMLElement) => it.dispatchEvent(new PointerEvent('pointerenter')),
+      (it: HTMLElement) => it.dispatchEvent(new PointerEvent('pointermove')),
       (it: HTMLElement) => it.dispatchEvent(new PointerEvent('pointerleave')),
     ],
   ] as const)
-    it(`stands still while the notice has ${how}, and then continues`, async () => {
+    it(`stands still while the footer has ${how}, and then continues`, async () => {
       const stage = await open('a.txt');
       const time = await cancelWithClock(stage);
       await time.pass(5000);
@@ -258,7 +275,7 @@ describe('the time to undo', () => {
     expect(timers.size).to.equal(0);
   });
 
-  it('stands still while the notice has the pointer, although the focus leaves it', async () => {
+  it('stands still while the footer has the pointer, although the focus leaves it', async () => {
     const stage = await open('a.txt');
     await press(stage, 'Cancel: a.txt');
     const found = await shown(() => notice(stage));

@@ -65,14 +65,6 @@ const LAYOUTS = ['bar', 'button', 'overlay'].flatMap((layout) => [
   { name: `layout-${layout}-dragging`, query: { state: 'dragging', layout }, isStored: layout === 'overlay' },
 ]);
 
-const MENUS = [{}, { dir: 'rtl', lang: 'ar' }, { width: 280 }, { width: 280, lang: 'de' }, { zoom: 2 }].map(
-  (more) => ({
-    name: ['menu', ...Object.values(more)].join('-'),
-    query: { state: 'errors', menu: '', ...more },
-    isStored: Object.keys(more).length === 0,
-  }),
-);
-
 const DENSITIES = ['uploading', 'errors', 'phases', 'empty'].flatMap((state) => [
   { name: `${state}-compact`, query: { state, density: 'compact' }, isStored: state === 'errors' },
   {
@@ -99,7 +91,6 @@ const NARROW_GERMAN = ['uploading', 'errors', 'phases', 'needs-file', 'offline',
 export const SHOTS = [
   ...byLook,
   ...LAYOUTS,
-  ...MENUS,
   ...DENSITIES,
   ...THEMES,
   ...NARROW_GERMAN,

@@ -18,10 +18,9 @@ export const buttons = css`
 
   button:hover {
     background: color-mix(in srgb, var(--_text) 5%, var(--_surface));
-    border-color: color-mix(in srgb, var(--_text) 45%, var(--_line));
   }
 
-  :is(button, input, select, [tabindex]):focus-visible {
+  :is(button, input, select, summary, [tabindex]):focus-visible {
     outline: 2px solid var(--_accent);
     outline-offset: 2px;
   }
@@ -53,7 +52,6 @@ export const buttons = css`
   .icon-button:hover {
     color: var(--_text);
     background: var(--_hover);
-    border-color: transparent;
   }
 `;
 
@@ -95,14 +93,10 @@ export const controls = css`
     .actions {
       gap: 8px;
     }
-
-    /* Files can't be dropped here. */
-    .zone:not(.dragging) .title {
-      display: none;
-    }
   }
 
   .badge {
+    position: relative;
     display: grid;
     flex: none;
     place-items: center;
@@ -122,18 +116,13 @@ export const controls = css`
     contain: strict;
   }
 
-  .sent,
-  .stored {
+  .sent {
     position: absolute;
     inset-block: 0;
     inset-inline-start: 0;
     inline-size: var(--_share);
     background: var(--_accent);
     border-radius: inherit;
-  }
-
-  .sent {
-    opacity: 0.75;
   }
 
   .checking::after {
@@ -181,10 +170,13 @@ export const controls = css`
       block-size: 6px;
     }
 
-    .stored,
     .sent {
       forced-color-adjust: none;
       background: Highlight;
+    }
+
+    .mark {
+      forced-color-adjust: none;
     }
 
     .badge {

@@ -1,23 +1,27 @@
-// `density="compact"`: rows of 40 px with one line. Rows with an error or a button, and large text, take the space that they need.
+// `density="compact"`: rows of 40 px with one line, or of 54 px with two lines in narrow places. Rows with an error or a button,
+// and large text, take the space that they need.
 
 import { css } from './css.ts';
 
 export const density = css`
   :host([density~='compact' i]) {
     .row {
-      gap: 0.6em;
-      align-items: center;
+      column-gap: 0.6em;
       min-block-size: 40px;
       padding-block: 0;
     }
 
-    :is(.row, .totals, .compact) .badge {
+    :is(.totals, .compact) .badge {
       inline-size: 1.7em;
       block-size: 1.7em;
     }
 
-    .row:has(.problem) {
-      padding-block: 0.4em;
+    .row > .badge {
+      block-size: 2.6em;
+    }
+
+    .row:is(:has(.problem), .retrying) {
+      padding-block: 0.4em 0.6em;
     }
 
     .row .problem {
@@ -29,7 +33,7 @@ export const density = css`
       margin: 0;
     }
 
-    :is(.totals, .zone.compact, .undo) {
+    :is(.totals, .zone.compact) {
       padding-block: 0.35em;
     }
 
@@ -42,28 +46,20 @@ export const density = css`
       .row > .body {
         display: flex;
         flex-wrap: wrap;
+        grid-row: 1 / 3;
         gap: 0 0.75em;
         align-items: baseline;
       }
 
-      .row .head {
+      .row .name {
         flex: 1 1 7em;
-        min-inline-size: 0;
       }
     }
 
-    /* The icon, the bar and the percentage show the same; screen readers still read the line. */
+    /* Two lines, and the bar below them. */
     @container (inline-size < 26em) {
-      .row:is(.queued, .hashing, .uploading, .committing, .done):not(.retrying) .status {
-        position: absolute;
-        inline-size: 1px;
-        block-size: 1px;
-        clip-path: inset(50%);
-        white-space: nowrap;
-      }
-
-      .row:is(.paused, .failed, .canceled, .retrying) {
-        padding-block-end: 0.5em;
+      .row {
+        padding-block: 0 0.55em;
       }
     }
   }

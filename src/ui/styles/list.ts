@@ -16,10 +16,55 @@ export const list = css`
 
   .row {
     position: relative;
-    display: flex;
-    gap: 0.85em;
-    padding-block: 0.85em;
+    display: grid;
+    grid-template-columns: auto minmax(0, 1fr) auto;
+    gap: 0 0.85em;
+    align-items: center;
+    padding-block: 0.8em;
     padding-inline: 1em 0.6em;
+  }
+
+  .row > .body {
+    display: contents;
+  }
+
+  .row > :is(.badge, .actions) {
+    grid-row: 1 / 3;
+  }
+
+  .row > .actions {
+    grid-column: 3;
+  }
+
+  .body > * {
+    grid-column: 2;
+  }
+
+  .status ~ * {
+    grid-column: 2 / -1;
+  }
+
+  .row > .badge {
+    font-size: 0.7em;
+    font-weight: 600;
+    inline-size: 3.5em;
+    block-size: 3.5em;
+  }
+
+  .mark {
+    position: absolute;
+    inset-block-end: -0.4em;
+    inset-inline-end: -0.4em;
+    background: currentColor;
+    border: 2px solid var(--_surface);
+    border-radius: 50%;
+  }
+
+  .mark > .icon {
+    inline-size: 1.1em;
+    block-size: 1.1em;
+    stroke: var(--_surface);
+    stroke-width: 3;
   }
 
   .row:focus-visible {
@@ -30,15 +75,8 @@ export const list = css`
     border-block-start: 1px solid var(--_line);
   }
 
-  .head {
-    display: flex;
-    gap: 0.75em;
-    align-items: baseline;
-  }
-
   .name {
     display: flex;
-    flex: 1;
     min-inline-size: 0;
     font-weight: 500;
   }
@@ -54,34 +92,52 @@ export const list = css`
     text-overflow: ellipsis;
   }
 
-  .percent {
-    color: var(--_muted);
-    font-size: 0.9em;
-  }
-
-  /* At the edge, so that rows have the same height in all phases. */
+  /* Below the text that it belongs to, and in the padding, so that rows have the same height in all phases. */
   .row .bar {
     position: absolute;
-    inset-inline: 0;
-    inset-block-end: 0;
-    border-radius: 0;
+    inset-inline: 0 0.4em;
+    inset-block-end: 0.3em;
+    grid-column: 2 / -1;
   }
 
   .status {
+    display: flex;
     overflow: clip;
   }
 
-  /* The dots are in a clipped margin, so that no line starts with one. */
+  .phase {
+    flex: none;
+    max-inline-size: 100%;
+    overflow-wrap: anywhere;
+  }
+
+  /*
+   * One line with the facts that fit, so that rows and footer keep their height: others wrap, and are clipped. The first fact wraps
+   * only after an item that always fits.
+   */
   .facts {
     display: flex;
+    flex: 1 1 0;
     flex-wrap: wrap;
+    min-inline-size: 0;
+    block-size: 1lh;
+    overflow: clip;
+    white-space: nowrap;
+  }
+
+  .facts::before {
+    block-size: 1lh;
+    content: '';
+  }
+
+  /* The dot of the first one is in a clipped margin. */
+  .sums .facts {
     margin-inline-start: -1em;
   }
 
   .facts > * {
     position: relative;
     padding-inline-start: 1em;
-    overflow-wrap: anywhere;
   }
 
   .facts > ::before {
@@ -109,13 +165,16 @@ export const list = css`
     color: var(--_muted);
   }
 
-  :is(.paused, .waiting) :is(.sent, .stored) {
+  :is(.paused, .waiting) .sent {
     background: var(--_muted);
+  }
+
+  .failed .sent {
+    background: var(--_danger);
   }
 
   .actions {
     display: flex;
-    flex: none;
     align-items: start;
     justify-content: end;
     min-inline-size: 4.8em;
@@ -126,26 +185,21 @@ export const list = css`
     flex-wrap: wrap;
     gap: 0.35em 0.85em;
     align-items: center;
-    padding-block: 0.6em;
-    padding-inline: 1em 0.6em;
+    padding: 0.6em 1em;
     border-block-start: 1px solid var(--_line);
   }
 
   .totals .bar {
     flex-basis: 100%;
     margin-block-start: 0.3em;
-    margin-inline-end: 0.4em;
   }
 
   .sums {
-    flex: 1 1 16em;
+    flex: 1 1 9em;
+    min-inline-size: 0;
   }
 
-  .headline {
-    font-weight: 600;
-  }
-
-  .totals.done .stored {
+  .totals.done .sent {
     background: var(--_success);
   }
 
@@ -153,63 +207,18 @@ export const list = css`
     font-size: 0.95em;
   }
 
-  .bulk > .icon-button {
-    anchor-name: --_more;
+
+  .small > .icon {
+    display: none;
   }
 
-  .menu {
-    padding: 0.3em;
-    color: inherit;
-    border-color: var(--_edge);
-    box-shadow: 0 4px 16px #0003;
-  }
-
-  .menu > button {
-    display: block;
-    inline-size: 100%;
-    text-align: start;
-  }
-
-  /*
-   * Above its button, or below it. In other browsers, the menu is in the middle of the window. Without position-area, which places
-   * it outside of the window in Firefox 153 from right to left.
-   */
-  @supports (bottom: anchor(top)) {
-    .menu {
-      inset: auto;
-      inset-inline-end: anchor(self-end);
-      bottom: anchor(top);
-      margin: 0.25em 0;
-      position-anchor: --_more;
-      position-try-fallbacks: flip-block;
-    }
-  }
-
-  /* Icon, name and buttons are in the first line of a row; everything else has its full width. */
   @container (inline-size < 26em) {
     .row {
-      display: grid;
-      grid-template-columns: auto minmax(0, 1fr) auto;
       gap: 0 0.6em;
-      align-items: center;
-    }
-
-    .row > .body {
-      display: contents;
-    }
-
-    .row > .badge {
-      inline-size: 1.9em;
-      block-size: 1.9em;
-    }
-
-    .row .head ~ :not(.bar) {
-      grid-column: 1 / -1;
+      padding-block: 0.55em;
     }
 
     .row > .actions {
-      grid-row: 1;
-      grid-column: 3;
       min-inline-size: 0;
     }
 
@@ -221,40 +230,41 @@ export const list = css`
       flex: 1 1 auto;
     }
 
-    .compact .badge,
-    .panel > .badge {
+    :is(.compact, .panel, .totals) > .badge {
       display: none;
     }
 
-    .sums {
-      flex-basis: 8em;
-    }
+    /* The text stays the name of the button. */
+    .small:not(.primary) {
+      display: grid;
+      place-items: center;
+      inline-size: 44px;
+      block-size: 44px;
+      padding: 0;
+      font-size: 0;
+      background: none;
+      border-color: transparent;
 
-    .bulk {
-      flex-basis: 100%;
-      justify-content: end;
-    }
-
-    .bulk > button:not(.plain, .icon-button) {
-      flex: 1;
-    }
-
-    .totals .status {
-      min-block-size: 2lh;
-    }
-  }
-
-  /* Hidden, because speed and time left would change the number of lines. The footer shows them, too. */
-  @container (inline-size < 38em) {
-    .base:has(.totals) .row .speed {
-      display: none;
+      .icon {
+        display: block;
+        font-size: 1rem;
+      }
     }
   }
 
   @container (inline-size < 16em) {
-    .row > .actions {
-      grid-row: auto;
-      grid-column: 1 / -1;
+    .row {
+      display: block;
+    }
+
+    .row > .badge {
+      display: none;
+    }
+
+    .name > bdi {
+      display: block;
+      white-space: pre-wrap;
+      overflow-wrap: anywhere;
     }
   }
 `;

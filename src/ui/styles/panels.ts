@@ -25,6 +25,14 @@ export const panels = css`
 
   .zone.closed {
     cursor: default;
+
+    .badge {
+      color: var(--_muted);
+    }
+
+    &::before {
+      border: 0;
+    }
   }
 
   .zone:hover:not(.closed, .dragging) {
@@ -89,7 +97,6 @@ export const panels = css`
 
   .compact .title {
     font-size: 1em;
-    font-weight: 500;
   }
 
   :is(.zone, .panel, .totals, .notice, .fault) {
@@ -115,18 +122,13 @@ export const panels = css`
   }
 
   /* In line with the buttons of the rows. */
-  .panel > .icon-button {
-    margin-inline-end: -0.4em;
+  .panel > .icon-button,
+  .bulk > .plain:last-child {
+    margin-inline-end: -6px;
   }
 
   .base > :last-child {
     border-block-end: 0;
-  }
-
-  .undo {
-    align-items: center;
-    padding-block: 0.6em;
-    border-block-start: 1px solid var(--_line);
   }
 
   .restored,
@@ -150,7 +152,7 @@ export const panels = css`
     color: var(--_danger);
   }
 
-  .done :is(.badge, .headline) {
+  .done :is(.badge, .headline, .phase) {
     color: var(--_success);
   }
 
@@ -169,9 +171,7 @@ export const panels = css`
   }
 
   .refusals {
-    max-block-size: 12em;
     margin-block-start: 0.35em;
-    overflow: auto;
     font-size: 0.9em;
   }
 

@@ -54,8 +54,7 @@ export const tokens = css`
     list-style: none;
   }
 
-  .base,
-  .menu {
+  .base {
     background: var(--_surface);
     border: 1px solid var(--_line);
     border-radius: var(--_radius);
@@ -63,7 +62,8 @@ export const tokens = css`
     overflow: clip;
   }
 
-  .title {
+  .title,
+  .headline {
     font-weight: 600;
   }
 

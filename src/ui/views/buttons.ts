@@ -9,8 +9,10 @@ export interface ButtonOptions {
   readonly tabindex?: -1;
   /** The label is the title then, which is also the name: with a separate `aria-label`, screen readers read both. */
   readonly icon?: TemplateResult;
-  /** The id of the popover that the button opens. */
-  readonly opens?: string;
+  /** The icon that narrow places show instead of the label. */
+  readonly small?: TemplateResult | undefined;
+  /** The name for screen readers, if the label is not enough. It starts with the label. */
+  readonly name?: string;
 }
 
 /** A button with a text or an icon. */
@@ -18,6 +20,6 @@ export const button = (
   action: string,
   label: string,
   run: (() => void) | undefined,
-  { kind, isDisabled = false, tabindex, icon, opens }: ButtonOptions = {},
+  { kind, isDisabled = false, tabindex, icon, small, name }: ButtonOptions = {},
 ): TemplateResult =>
-  html`<button type="button" class=${(icon ? 'icon-button' : kind) ?? nothing} part=${icon ? 'icon-button' : `button ${action}-button`} data-action=${action} tabindex=${tabindex ?? nothing} title=${icon ? label : nothing} popovertarget=${opens ?? nothing} ?disabled=${isDisabled} @click=${run && (() => run())}>${icon ?? label}</button>`;
+  html`<button type="button" class=${(icon ? 'icon-button' : small ? `${kind ?? ''} small` : kind) ?? nothing} part=${icon ? 'icon-button' : `button ${action}-button`} data-action=${action} tabindex=${tabindex ?? nothing} title=${icon ? label : nothing} aria-label=${name ?? nothing} ?disabled=${isDisabled} @click=${run && (() => run())}>${icon ?? (small ? html`${small}${label}` : label)}</button>`;

@@ -16,7 +16,15 @@ export function dropZone(state: WidgetState, commands: Commands): TemplateResult
   const isEmpty = snapshot.files.length === 0;
   const isCompact = !isEmpty || /^(bar|button|overlay)$/.test(rules.layout ?? '');
   const hint = isEmpty ? hintOf(rules, messages, format) : '';
-  const title = dragging ? messages.dropNow : rules.multiple ? messages.dropFiles : messages.dropFile;
+  const title = dragging
+    ? messages.dropNow
+    : rules.disabled
+      ? messages.turnedOff
+      : matchMedia('(pointer: coarse)').matches
+        ? messages.label
+        : rules.multiple
+          ? messages.dropFiles
+          : messages.dropFile;
   const onClick = (event: MouseEvent): void => {
     const path = event.composedPath() as HTMLElement[];
     const isOnSurface = path.slice(0, path.indexOf(event.currentTarget as HTMLElement)).every(isSurface);
@@ -25,7 +33,7 @@ export function dropZone(state: WidgetState, commands: Commands): TemplateResult
   };
   const content = html`<span class="badge"><slot name="icon">${uploadIcon}</slot></span>
       <p class="invitation">
-        ${isClosed ? nothing : html`<span class="title"><slot name="invitation">${title}</slot></span>`}
+        ${state.isMisconfigured ? nothing : html`<span class="title"><slot name="invitation">${title}</slot></span>`}
         <slot name="hint">${hint ? html`<span class="hint">${hint}</span>` : nothing}</slot>
       </p>
       <div class="choices"><slot name="buttons">

@@ -8,16 +8,7 @@ import type { ErrorSnapshot, FileSnapshot } from '../../core/types.ts';
 import { type Format, splitName } from '../format.ts';
 import type { Messages } from '../messages.ts';
 import { button } from './buttons.ts';
-import {
-  alertIcon,
-  closeIcon,
-  doneIcon,
-  fileIcon,
-  firstIcon,
-  pauseIcon,
-  resumeIcon,
-  retryIcon,
-} from './icons.ts';
+import { alertIcon, closeIcon, doneIcon, fileIcon, pauseIcon, resumeIcon, retryIcon } from './icons.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
@@ -27,7 +18,15 @@ const IN_ROW = { tabindex: -1 } as const;
 /** Size up to which hashing takes less than a second, in bytes: too short to be shown. */
 const SMALL_BYTES = 10e6;
 
-const GLYPHS: Partial<Record<Phase, TemplateResult>> = { done: doneIcon, failed: alertIcon };
+const MARKS: Partial<Record<Phase, TemplateResult>> = { done: doneIcon, failed: alertIcon };
+
+/** True if this failed file can be retried without another name. */
+export const mayRetry = ({ error }: FileSnapshot): boolean =>
+  error !== undefined && canRetry(error.code) && error.code !== 'name-taken';
+
+/** True if a retry of this failed file may help at once. For a missing permission, the row has a button with words. */
+export const isWorthRetrying = (file: FileSnapshot): boolean =>
+  mayRetry(file) && file.error?.code !== 'forbidden';
 
 /** A row; `position` counts from 1. Its buttons are reached with the arrow keys. The footer shows a shared reason to wait. */
 export function fileRow(
@@ -39,13 +38,18 @@ export function fileRow(
   commands: Commands,
 ): TemplateResult {
   const name = shownText(file.name);
-  const [stem, ending] = splitName(name);
+  const [start, end] = splitName(name);
+  const [, kind] = /\.(\w{2,4})$/.exec(name) ?? [];
   const { phase } = file;
   const needsFile = file.pauseReason === 'needs-file';
+  const mark = needsFile ? alertIcon : MARKS[phase];
   const isMoving = isActive(phase) || (phase === 'paused' && file.sentBytes > 0);
   const sent = shareOf(file.sentBytes, file.sizeBytes, phase === 'done');
   const path = shownText(file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1));
   const problem = file.error?.code ?? file.warning;
+  const canUndo = undo?.ids.has(file.id) === true;
+  const worded = (action: string, label: string, run: () => void, small?: TemplateResult): TemplateResult =>
+    button(action, label, run, { ...IN_ROW, small, name: messages.actionOn(label, name) });
   return html`<div
     class="row ${phase} ${needsFile ? 'needs-file' : file.retryAt === undefined ? '' : 'retrying'}"
     part="file ${phase}"
@@ -55,58 +59,50 @@ export function fileRow(
     aria-rowindex=${position}
     aria-labelledby=${`row-${file.id}`}
   >
-    <span class="badge" part="file-icon">${needsFile ? alertIcon : (GLYPHS[phase] ?? fileIcon)}</span>
+    <span class="badge" part="file-icon" aria-hidden="true">${kind?.toUpperCase() ?? fileIcon}${mark && html`<span class="mark">${mark}</span>`}</span>
     <div class="body" id=${`row-${file.id}`} role="gridcell">
-      <div class="head">
-        <span class="name"><bdi part="file-name" title=${path + name}><span class="stem">${stem}</span><span>${ending}</span></bdi></span>
-        ${isMoving && phase !== 'hashing' ? html`<span class="percent" part="file-percent">${format.percent(sent)}</span>` : nothing}
-      </div>
+      <span class="name"><bdi part="file-name" title=${path + name}><span class="stem">${start}</span><span>${end}</span></bdi></span>
       ${
         isMoving
           ? progressBar({
               label: messages.progressOf(name),
               shown: format.percent(sent),
               sent,
-              stored: shareOf(file.storedBytes, file.sizeBytes, false),
               checking: phase === 'hashing' && file.sizeBytes > SMALL_BYTES,
               part: 'progress',
             })
           : nothing
       }
-      <p class="status" part="file-status">${statusOf(file, path, hasSharedReason, messages, format, secondsUntil(file.retryAt))}</p>
+      ${statusOf(file, path, isMoving && phase !== 'hashing' && format.percent(sent), hasSharedReason, messages, format, secondsUntil(file.retryAt))}
       ${problem === undefined ? nothing : html`<p class="problem ${file.error ? 'error' : 'warning'}" part=${file.error ? 'error' : 'warning'}>${messages[problem]}</p>`}
       ${
-        file.error?.code === 'name-taken'
-          ? button(
-              'rename',
-              messages.uploadAs(nextName(name)),
-              () => commands.retry(file.id, nextName(file.name)),
-              IN_ROW,
-            )
-          : nothing
-      }
-      ${
         needsFile
-          ? html`<button type="button" tabindex="-1" part="button choose-button" data-action="go" aria-label=${messages.actionOn(messages.chooseAgain, name)} @click=${() => commands.resume(file.id)}>${messages.chooseAgain}</button>`
-          : nothing
+          ? worded('choose', messages.chooseAgain, () => commands.resume(file.id))
+          : file.error?.code === 'forbidden'
+            ? worded('go', messages.tryAgain, () => commands.retry(file.id))
+            : file.error?.code === 'name-taken'
+              ? button(
+                  'rename',
+                  messages.uploadAs(nextName(name)),
+                  () => commands.retry(file.id, nextName(file.name)),
+                  IN_ROW,
+                )
+              : nothing
       }
       ${slots.has(`row-${file.id}`) ? html`<slot name=${`row-${file.id}`}></slot>` : nothing}
     </div>
-    <div class="actions" role="gridcell">${
-      phase === 'queued' && position > 1
-        ? button('first', messages.actionOn(messages.first, name), () => commands.prioritize(file.id), {
-            ...IN_ROW,
-            icon: firstIcon,
-          })
-        : nothing
-    }${actionsOf(file, name, messages, commands, undo?.ids.has(file.id) === true)}</div>
+    <div class="actions" role="gridcell">${canUndo ? worded('undo', messages.undo, () => commands.undo(file.id), retryIcon) : nothing}${actionsOf(file, name, canUndo, messages, commands)}</div>
   </div>`;
 }
 
-/** The line below the name: the phase, then size, speed and time left; while a request is repeated, the cause instead. */
+/**
+ * The line below the name: the phase, while a request is repeated with the cause; then percent, time left, size, speed and folder,
+ * of which a row shows those that fit.
+ */
 function statusOf(
   file: FileSnapshot,
   path: string,
+  percent: string | false,
   hasSharedReason: boolean,
   messages: Messages,
   format: Format,
@@ -125,19 +121,14 @@ function statusOf(
   const isSending = phase === 'uploading' && file.retryAt === undefined && !isHandedOver(file);
   const hasBegun = (isActive(phase) || phase === 'paused') && file.sentBytes > 0;
   const size = hasBegun ? messages.sizeOf(format.size(file.sentBytes), total) : total;
-  return facts(
-    { class: 'phase', text: word },
-    { text: file.lastError ? causeOf(file.lastError, messages) : size },
-    {
-      class: 'speed',
-      text: isSending && file.bytesPerSecond !== undefined && format.speed(file.bytesPerSecond),
-    },
-    {
-      class: 'speed',
-      text: isSending && file.remainingMs !== undefined && leftOf(file.remainingMs, messages, format),
-    },
-    { class: 'path', text: !isActive(phase) && path.replace(/\/$/, '') },
+  const line = facts(
+    percent,
+    isSending && file.remainingMs !== undefined && leftOf(file.remainingMs, messages, format),
+    size,
+    isSending && file.bytesPerSecond !== undefined && format.speed(file.bytesPerSecond),
+    !isActive(phase) && path.replace(/\/$/, ''),
   );
+  return html`<p class="status" part="file-status"><span class="phase">${file.lastError ? `${word} · ${causeOf(file.lastError, messages)}` : word}</span>${line}</p>`;
 }
 
 /** Why the latest attempt failed: the first sentence of the text, which says what to do in the next one, and the status. */
@@ -151,10 +142,8 @@ export const isHandedOver = ({ phase, sentBytes, sizeBytes }: FileSnapshot): boo
   phase === 'uploading' && sentBytes >= sizeBytes - 1;
 
 /** Renders the non-empty items, separated by dots. */
-export const facts = (
-  ...all: readonly { readonly text: string | false; readonly class?: string }[]
-): TemplateResult =>
-  html`<span class="facts">${all.map((fact) => (fact.text ? html`<span class=${fact.class ?? nothing}><bdi>${fact.text}</bdi></span>` : nothing))}</span>`;
+export const facts = (...all: readonly (string | false)[]): TemplateResult =>
+  html`<span class="facts">${all.map((fact) => (fact ? html`<span><bdi>${fact}</bdi></span>` : nothing))}</span>`;
 
 /** When the next attempt starts, as text. */
 export function retryText(seconds: number, messages: Messages, format: Format): string {
@@ -175,24 +164,23 @@ export function leftOf(remainingMs: number, messages: Messages, format: Format):
 function actionsOf(
   file: FileSnapshot,
   name: string,
+  canUndo: boolean,
   messages: Messages,
   commands: Commands,
-  canUndo: boolean,
 ): TemplateResult {
   const { id, phase } = file;
   const isOpen = isActive(phase) || phase === 'queued';
-  const [label, icon, run] = canUndo
-    ? ([messages.undo, retryIcon, () => commands.undo(id)] as const)
-    : isOpen
-      ? ([messages.pause, pauseIcon, () => commands.pause(id)] as const)
-      : phase === 'paused'
-        ? ([messages.resume, resumeIcon, () => commands.resume(id)] as const)
-        : ([messages.retry, retryIcon, () => commands.retry(id)] as const);
+  const [label, icon, run] = isOpen
+    ? ([messages.pause, pauseIcon, () => commands.pause(id)] as const)
+    : phase === 'paused'
+      ? ([messages.resume, resumeIcon, () => commands.resume(id)] as const)
+      : ([messages.retry, retryIcon, () => commands.retry(id)] as const);
   const canGoOn =
-    isOpen ||
-    (file.phase === 'paused' && file.pauseReason === 'user') ||
-    (file.phase === 'failed' && canRetry(file.error.code)) ||
-    phase === 'canceled';
+    !canUndo &&
+    (isOpen ||
+      (file.phase === 'paused' && file.pauseReason === 'user') ||
+      isWorthRetrying(file) ||
+      phase === 'canceled');
   const isEnded = isSettled(phase);
   const end = isEnded ? messages.remove : messages.cancel;
   return html`${canGoOn ? button('go', messages.actionOn(label, name), run, { ...IN_ROW, icon }) : nothing}${button(

@@ -17,10 +17,6 @@ export const alertIcon = draw('M10 4.5v6.75M10 15v.1');
 export const pauseIcon = draw('M7.25 5v10M12.75 5v10');
 export const resumeIcon = draw('M6.75 4.75v10.5L15.25 10z');
 export const retryIcon = draw('M15.75 10a5.75 5.75 0 1 1-1.9-4.28M16 2.9v3.6h-3.6');
-/** An arrow up to a bar. */
-export const firstIcon = draw('M4.5 3.75h11M10 16.5V7M6.25 10.5 10 6.75l3.75 3.75');
-/** Three dots, one above the other. */
-export const moreIcon = draw('M9.5 4.5h1v1h-1zM9.5 9.5h1v1h-1zM9.5 14.5h1v1h-1z');
 export const closeIcon = draw('m5.5 5.5 9 9M14.5 5.5l-9 9');
 export const lockIcon = draw(
   'M6.5 9V6.5a3.5 3.5 0 0 1 7 0V9M5.75 9h8.5a1.25 1.25 0 0 1 1.25 1.25v5a1.25 1.25 0 0 1-1.25 1.25h-8.5a1.25 1.25 0 0 1-1.25-1.25v-5A1.25 1.25 0 0 1 5.75 9zM10 12v1.75',

@@ -1,5 +1,5 @@
-// A progress bar with two shades: stored, and in transit. Sets widths through the CSSOM, because a Content Security
-// Policy without 'unsafe-inline' blocks the style attribute that `styleMap` writes on the first rendering.
+// A progress bar. Sets widths through the CSSOM, because a Content Security Policy without 'unsafe-inline' blocks the style
+// attribute that `styleMap` writes on the first rendering.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { Directive, directive, type ElementPart } from 'lit/directive.js';
@@ -17,11 +17,10 @@ class StyleProperty extends Directive {
 /** A directive that sets one style property of its element. It is written in the tag, not in an attribute. */
 export const styleProperty = directive(StyleProperty);
 
-/** Shares are between 0 and 1; `shown` is the value for screen readers. */
+/** `sent` is between 0 and 1; `shown` is the same for screen readers. */
 export interface BarState {
   readonly label: string;
   readonly shown: string;
-  readonly stored: number;
   readonly sent: number;
   /** True while the file is being hashed and no bytes are sent yet. */
   readonly checking?: boolean;
@@ -42,7 +41,6 @@ export function progressBar(bar: BarState): TemplateResult {
     aria-valuetext=${isUnknown ? nothing : bar.shown}
   >
     <span class="sent" ${styleProperty('--_share', percent(bar.sent))}></span>
-    <span class="stored" ${styleProperty('--_share', percent(bar.stored))}></span>
   </div>`;
 }
 

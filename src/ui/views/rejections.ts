@@ -12,6 +12,11 @@ import type { Commands, WidgetState } from './state.ts';
 /** Maximum number of rejections shown. More would push the list out of view. */
 const SHOWN = 100;
 
+/** Number of names for each reason that are shown at first. */
+const FEW = 3;
+
+const refused = (name: string): TemplateResult => html`<bdi class="refused" part="rejection">${name}</bdi>`;
+
 /** The panel, or nothing without rejections. */
 export function rejectionsPanel(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
   const { messages, snapshot } = state;
@@ -22,12 +27,13 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
     <span class="badge">${alertIcon}</span>
     <div class="body">
       <p class="title">${messages.rejected(rejections.length)}</p>
-      <ul class="refusals" tabindex=${rejections.length > 4 ? 0 : nothing}>
+      <ul class="refusals">
         ${[...namesByReason(rejections.slice(0, SHOWN), state)].map(
           ([reason, names]) =>
             html`<li>
               <p part="rejection-reason">${reason}</p>
-              ${names.map((name) => html`<bdi class="refused" part="rejection">${name}</bdi>`)}
+              ${names.slice(0, FEW).map(refused)}
+              ${names.length > FEW ? html`<details><summary>${messages.more(names.length - FEW)}</summary>${names.slice(FEW).map(refused)}</details>` : nothing}
             </li>`,
         )}
         ${rest > 0 ? html`<li>${messages.more(rest)}</li>` : nothing}

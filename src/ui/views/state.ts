@@ -79,7 +79,6 @@ export interface Commands {
   resume(id?: FileId): void;
   cancel(id?: FileId): void;
   retry(id?: FileId, name?: string): void;
-  prioritize(id: FileId): void;
   remove(id: FileId): void;
   undo(id?: FileId): void;
   /** Stops the time in which a command can be undone, or continues it. */

@@ -9,7 +9,6 @@ import { rejectionsPanel } from './rejections.ts';
 import { signInPanel } from './sign-in.ts';
 import type { Commands, WidgetState } from './state.ts';
 import { totalsBar } from './totals-bar.ts';
-import { undoNotice } from './undo-notice.ts';
 
 /** Everything inside the shadow root. */
 export function widget(state: WidgetState, commands: Commands): TemplateResult {
@@ -18,10 +17,9 @@ export function widget(state: WidgetState, commands: Commands): TemplateResult {
   const rejections = rejectionsPanel(state, commands);
   const signIn = signInPanel(state, commands);
   const list = fileList(state, shared !== undefined, commands);
-  const undo = undoNotice(state, commands);
   // Without anything else, the buttons need no frame.
   const isBare =
-    rules.layout === 'button' && [rejections, signIn, list, undo].every((part) => part === nothing);
+    rules.layout === 'button' && !state.undo && [rejections, signIn, list].every((part) => part === nothing);
   const onChange = (event: Event): void => {
     const input = event.target as HTMLInputElement;
     commands.addInput([...(input.files ?? [])]);
@@ -45,8 +43,8 @@ export function widget(state: WidgetState, commands: Commands): TemplateResult {
       ${rejections}
       ${signIn}
       ${list}
-      ${state.slots.has('footer') ? html`<slot name="footer"></slot>` : totalsBar(state, shared, commands)}
-      ${undo}
+      ${state.slots.has('footer') ? html`<slot name="footer"></slot>` : nothing}
+      ${totalsBar(state, shared, commands)}
     </div>
     <input id="files" type="file" hidden ?multiple=${rules.multiple} accept=${rules.accept} @change=${onChange} @click=${onClick} />
     <input id="folder" type="file" hidden multiple .webkitdirectory=${true} @change=${onChange} @click=${onClick} />

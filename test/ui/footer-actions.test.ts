@@ -1,0 +1,169 @@
+// The actions of the footer: which there are, how a narrow footer shows them, and what happens to the focus.
+
+import { expect, fixture, html } from '@open-wc/testing';
+import { a11ySnapshot, sendKeys } from '@web/test-runner-commands';
+import type { Snapshot } from '../../src/index.ts';
+import { file, snapshot } from './fixtures/snapshots.ts';
+import type { WidgetFixture } from './fixtures/widget-fixture.ts';
+import './fixtures/widget-fixture.ts';
+import { all, button } from './support.ts';
+
+const failed = file('failed.txt', 'failed', 10, 0, { error: { code: 'network', retryable: true } });
+const sent = file('sent.txt', 'uploading', 10, 0.5);
+const paused = file('paused.txt', 'paused', 10, 0.5, { pauseReason: 'user' });
+const offline = file('offline.txt', 'paused', 10, 0.5, { pauseReason: 'offline' });
+const MIXED = snapshot([failed, sent, paused]);
+
+async function show(state: Snapshot = MIXED, style = ''): Promise<WidgetFixture> {
+  const element = await fixture<WidgetFixture>(html`<widget-fixture style=${style}></widget-fixture>`);
+  await element.show(state);
+  return element;
+}
+
+const labels = (element: WidgetFixture): string[] =>
+  all(element, '.bulk button').map((each) => (each.textContent ?? '').trim());
+const focused = ({ shadowRoot }: WidgetFixture): string | undefined =>
+  (shadowRoot?.activeElement as HTMLElement | null | undefined)?.dataset.action;
+
+interface TreeNode {
+  readonly role: string;
+  readonly name?: string;
+  readonly children?: readonly TreeNode[];
+}
+
+describe('the actions of the footer', () => {
+  it('are those that are possible', async () => {
+    const element = await show(snapshot([sent, sent]));
+    expect(labels(element)).to.deep.equal(['Pause all', 'Cancel all']);
+    await element.show(MIXED);
+    expect(labels(element)).to.deep.equal(['Pause all', 'Resume all', 'Retry failed files', 'Cancel all']);
+    expect(all(element, '.bulk .primary')).to.have.length(0);
+  });
+
+  it('run once', async () => {
+    const element = await show();
+    for (const [label, call] of [
+      ['Resume all', ['resume']],
+      ['Retry failed files', ['retry']],
+      ['Cancel all', ['cancel']],
+    ] as const) {
+      button(element, label).click();
+      expect(element.calls.splice(0)).to.deep.equal([call]);
+    }
+  });
+
+  it('have one main button, which is highlighted if nothing runs', async () => {
+    const element = await show(snapshot([failed, paused, paused]));
+    expect(labels(element)).to.deep.equal(['Resume all', 'Retry failed files', 'Cancel all']);
+    expect(all(element, '.bulk .primary').map((each) => each.textContent)).to.deep.equal(['Resume all']);
+  });
+
+  for (const [title, before, after] of [
+    ['of two', snapshot([sent, sent]), snapshot([offline, offline])],
+    ['of four', MIXED, snapshot([offline, offline])],
+  ] as const)
+    it(`never give the focus of another button to the one that cancels: ${title}`, async () => {
+      const element = await show(before);
+      button(element, 'Pause all').focus();
+      await element.show(after);
+      expect(labels(element)).to.deep.equal(['Cancel all']);
+      expect(element.shadowRoot?.activeElement?.classList.contains('row')).to.equal(true);
+    });
+
+  it('keep the focus when other actions go', async () => {
+    const element = await show();
+    button(element, 'Retry failed files').focus();
+    await element.show(snapshot([failed, sent, sent]));
+    expect(focused(element)).to.equal('retry-failed');
+    expect(labels(element)).to.deep.equal(['Pause all', 'Retry failed files', 'Cancel all']);
+  });
+
+  it('hand the focus to the first one when theirs goes', async () => {
+    for (const label of ['Resume all', 'Retry failed files']) {
+      const element = await show();
+      button(element, label).focus();
+      await element.show(snapshot([sent, sent]));
+      expect(focused(element)).to.equal('pause-all');
+      element.remove();
+    }
+  });
+
+  it('choose all lost files again only if the picker can find them', async () => {
+    const lost = (name: string, relativePath = name) =>
+      file(name, 'paused', 10, 0.5, { pauseReason: 'needs-file', relativePath });
+    const list = snapshot([lost('a.txt'), lost('b.txt')]);
+    const element = await show(list);
+    expect(labels(element)).to.deep.equal(['Choose files', 'Cancel all']);
+    element.rules = { ...element.rules, multiple: false };
+    await element.show(list);
+    expect(labels(element)).to.deep.equal(['Cancel all']);
+    element.rules = { ...element.rules, multiple: true, disabled: true };
+    await element.show(list);
+    expect(labels(element)).to.deep.equal(['Cancel all']);
+    element.rules = { ...element.rules, disabled: false };
+    await element.show(snapshot([lost('a.txt'), lost('b.txt', 'folder/b.txt')]));
+    expect(labels(element)).to.deep.equal(['Cancel all']);
+  });
+
+  it('retry all failed files, if at least one can be retried with the same name', async () => {
+    const withCode = (code: 'forbidden' | 'name-taken') =>
+      file(`${code}.txt`, 'failed', 10, 0, { error: { code, retryable: true } });
+    const element = await show(snapshot([withCode('name-taken'), withCode('name-taken')]));
+    expect(labels(element)).to.deep.equal([]);
+    for (const [files, isMain] of [
+      [[withCode('forbidden'), withCode('name-taken')], false],
+      [[withCode('forbidden'), failed], true],
+    ] as const) {
+      await element.show(snapshot(files));
+      const retry = button(element, 'Retry failed files');
+      expect(retry.classList.contains('primary')).to.equal(isMain);
+    }
+  });
+
+  it('are all reached with Tab', async () => {
+    const element = await show();
+    button(element, 'Pause all').focus();
+    for (const action of ['resume-all', 'retry-failed', 'cancel-all']) {
+      await sendKeys({ press: 'Tab' });
+      expect(focused(element)).to.equal(action);
+    }
+  });
+});
+
+describe('a narrow footer', () => {
+  const NARROW = 'width: 320px';
+
+  it('has icons in one line, which keep their names', async () => {
+    const element = await show(MIXED, NARROW);
+    const buttons = all(element, '.bulk button');
+    expect(buttons.map((each) => each.querySelector('.icon')?.checkVisibility())).to.deep.equal([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(new Set(buttons.map((each) => each.getBoundingClientRect().top)).size).to.equal(1);
+    for (const each of buttons) {
+      expect(each.clientWidth).to.be.within(42, 44);
+      expect(each.scrollWidth).to.be.at.most(each.clientWidth);
+    }
+    if (!navigator.userAgent.includes('Chrome/')) return;
+    const namesIn = ({ role, name, children = [] }: TreeNode): (string | undefined)[] =>
+      role === 'button' ? [name] : children.flatMap(namesIn);
+    const names = namesIn((await a11ySnapshot({})) as unknown as TreeNode);
+    expect(names).to.include.members(['Pause all', 'Resume all', 'Retry failed files', 'Cancel all']);
+  });
+
+  it('has one line of facts below the headline while files are uploaded', async () => {
+    const element = await show(snapshot([sent, sent]), NARROW);
+    expect(all(element, '.totals')[0]?.offsetHeight).to.be.within(60, 80);
+  });
+
+  it('has words for the main button of a list in which nothing runs', async () => {
+    const element = await show(snapshot([failed, paused, paused]), NARROW);
+    const [main, ...others] = all(element, '.bulk button');
+    expect(main?.textContent).to.equal('Resume all');
+    expect(main?.clientWidth).to.be.above(60);
+    for (const each of others) expect(each.clientWidth).to.be.within(42, 44);
+  });
+});
