@@ -48,10 +48,16 @@ for (const width of WIDTHS_PX)
       Object.assign(globalThis, { moves });
       await new Promise(requestAnimationFrame);
       new PerformanceObserver((list) => {
-        // A text that becomes shorter moves within its line. Rows and the footer are wide, and must not move at all.
+        // Texts move within their line, and appear and disappear there. Rows and the footer are wide and higher than a line.
+        // They must not move at all.
+        const isBlock = ({ width, height }: DOMRectReadOnly): boolean =>
+          width > innerWidth / 2 && height > 30;
         for (const { sources } of list.getEntries() as Shift[])
           for (const { previousRect: before, currentRect: now } of sources)
-            if (before.y !== now.y || (before.width > innerWidth / 2 && before.x !== now.x))
+            if (
+              before.width * now.width > 0 &&
+              (before.y !== now.y || (isBlock(before) && before.x !== now.x))
+            )
               moves.push(`${JSON.stringify(before)} to ${JSON.stringify(now)}`);
       }).observe({ type: 'layout-shift' });
     });

@@ -234,12 +234,17 @@ export const list = css`
       display: none;
     }
 
+    /* The footer keeps its height when words take the place of icons. */
+    .bulk > button,
+    .small {
+      min-block-size: 44px;
+    }
+
     /* The text stays the name of the button. */
     .small:not(.primary) {
       display: grid;
       place-items: center;
       inline-size: 44px;
-      block-size: 44px;
       padding: 0;
       font-size: 0;
       background: none;
