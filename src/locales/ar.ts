@@ -96,7 +96,6 @@ const ar: LoginMessages = {
     uploading: 'جارٍ الرفع',
     committing: 'جارٍ الإنهاء…',
     done: 'اكتمل',
-    paused: 'متوقف مؤقتًا',
     failed: 'تعذّر الرفع',
     canceled: 'تم الإلغاء',
   },

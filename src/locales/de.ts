@@ -102,7 +102,6 @@ const de: LoginMessages = {
     uploading: 'Wird hochgeladen',
     committing: 'Wird abgeschlossen\u00a0…',
     done: 'Fertig',
-    paused: 'Pausiert',
     failed: 'Hochladen fehlgeschlagen',
     canceled: 'Abgebrochen',
   },

@@ -96,7 +96,6 @@ const es: LoginMessages = {
     uploading: 'Subiendo',
     committing: 'Finalizando…',
     done: 'Completado',
-    paused: 'En pausa',
     failed: 'Error al subir',
     canceled: 'Cancelado',
   },

@@ -95,7 +95,6 @@ const fr: LoginMessages = {
     uploading: 'Importation en cours',
     committing: 'Finalisation…',
     done: 'Terminé',
-    paused: 'En pause',
     failed: 'Échec de l’importation',
     canceled: 'Annulé',
   },

@@ -87,7 +87,6 @@ const he: LoginMessages = {
     uploading: 'בהעלאה',
     committing: 'לקראת סיום…',
     done: 'הושלם',
-    paused: 'מושהה',
     failed: 'ההעלאה נכשלה',
     canceled: 'בוטל',
   },

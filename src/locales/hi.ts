@@ -82,7 +82,6 @@ const hi: LoginMessages = {
     uploading: 'अपलोड हो रही है',
     committing: 'पूरी हो रही है…',
     done: 'पूरी हुई',
-    paused: 'रोकी गई',
     failed: 'अपलोड नहीं हो सकी',
     canceled: 'रद्द की गई',
   },

@@ -91,7 +91,6 @@ const it: LoginMessages = {
     uploading: 'Caricamento',
     committing: 'Completamento…',
     done: 'Completato',
-    paused: 'In pausa',
     failed: 'Caricamento non riuscito',
     canceled: 'Annullato',
   },

@@ -88,7 +88,6 @@ const ja: LoginMessages = {
     uploading: 'アップロード中',
     committing: '処理中…',
     done: '完了',
-    paused: '一時停止中',
     failed: 'アップロードできませんでした',
     canceled: 'キャンセル済み',
   },

@@ -82,7 +82,6 @@ const ko: LoginMessages = {
     uploading: '업로드 중',
     committing: '마무리 중…',
     done: '완료',
-    paused: '일시중지됨',
     failed: '업로드 실패',
     canceled: '취소됨',
   },

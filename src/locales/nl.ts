@@ -94,7 +94,6 @@ const nl: LoginMessages = {
     uploading: 'Uploaden',
     committing: 'Voltooien…',
     done: 'Klaar',
-    paused: 'Gepauzeerd',
     failed: 'Uploaden mislukt',
     canceled: 'Geannuleerd',
   },

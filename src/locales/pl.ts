@@ -95,7 +95,6 @@ const pl: LoginMessages = {
     uploading: 'Przesyłanie',
     committing: 'Kończenie…',
     done: 'Gotowe',
-    paused: 'Wstrzymano',
     failed: 'Przesyłanie nie powiodło się',
     canceled: 'Anulowano',
   },

@@ -89,7 +89,6 @@ const ptBR: LoginMessages = {
     uploading: 'Enviando',
     committing: 'Finalizando…',
     done: 'Concluído',
-    paused: 'Pausado',
     failed: 'Falha no envio',
     canceled: 'Cancelado',
   },

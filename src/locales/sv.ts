@@ -86,7 +86,6 @@ const sv: LoginMessages = {
     uploading: 'Laddar upp',
     committing: 'Slutför…',
     done: 'Klar',
-    paused: 'Pausad',
     failed: 'Uppladdningen misslyckades',
     canceled: 'Avbruten',
   },

@@ -85,7 +85,6 @@ const tr: LoginMessages = {
     uploading: 'Yükleniyor',
     committing: 'Tamamlanıyor…',
     done: 'Tamamlandı',
-    paused: 'Duraklatıldı',
     failed: 'Yüklenemedi',
     canceled: 'İptal edildi',
   },

@@ -85,7 +85,6 @@ const uk: LoginMessages = {
     uploading: 'Завантаження',
     committing: 'Завершення…',
     done: 'Готово',
-    paused: 'Призупинено',
     failed: 'Не вдалося завантажити',
     canceled: 'Скасовано',
   },

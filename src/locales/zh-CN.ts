@@ -79,7 +79,6 @@ const zhCN: LoginMessages = {
     uploading: '正在上传',
     committing: '正在完成…',
     done: '已完成',
-    paused: '已暂停',
     failed: '上传失败',
     canceled: '已取消',
   },

@@ -27,9 +27,12 @@ export class FocusController implements ReactiveController {
     this.#focused = focused instanceof HTMLElement ? focused : undefined;
     if (!this.#focused) return;
     const row = this.#focused.closest('.row');
-    // The second press of "Undo" must not start another action for all files.
-    const group = this.#focused.closest('.actions, .bulk:not(:has(:focus[data-action=undo])), .panel');
-    this.#places = [group, row, ...(row ? siblingsOf(row) : [])].filter((place) => place !== null);
+    const group = this.#focused.closest('.actions, .bulk, .panel');
+    // The second press of "Undo" must not start another action: the focus goes to a row.
+    const isUndo = this.#focused.dataset.action === 'undo';
+    this.#places = isUndo
+      ? []
+      : [group, row, ...(row ? siblingsOf(row) : [])].filter((place) => place !== null);
   }
 
   hostUpdated(): void {

@@ -33,7 +33,8 @@ export interface InterfaceMessages {
   readonly reading: (count: number) => string;
   readonly emptyFolders: (count: number) => string;
   readonly list: string;
-  readonly phases: Readonly<Record<Phase, string>>;
+  /** A paused file shows its reason instead. */
+  readonly phases: Readonly<Record<Exclude<Phase, 'paused'>, string>>;
   readonly pauseReasons: Readonly<Record<PauseReason, string>>;
   readonly retrying: string;
   readonly retryingIn: (duration: string) => string;
@@ -177,7 +178,6 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
     uploading: 'Uploading',
     committing: 'Finishing…',
     done: 'Done',
-    paused: 'Paused',
     failed: 'Upload failed',
     canceled: 'Canceled',
   },

@@ -58,6 +58,19 @@ describe('The documentation', () => {
     );
   });
 
+  test('has a picture of the parts, whose text names existing parts', () => {
+    const known = all(read('docs/reference.md').split('## Parts')[1] ?? '', /^\| `([\w-]+)` \|/gm);
+    const named = all(
+      read('docs/theming.md'),
+      /^!\[The parts of the uploader: (.+)\]\(parts\.png\)$/gm,
+    )[0]?.split(', ');
+    assert.ok(named);
+    assert.deepEqual(
+      named.filter((name) => !known.includes(name)),
+      [],
+    );
+  });
+
   test('has the content policy of the journeys', () => {
     const directives = (text: string): Map<string, string> =>
       new Map(

@@ -112,7 +112,7 @@ function statusOf(
   const word =
     file.retryAt !== undefined
       ? retryText(retryInS, messages, format)
-      : file.phase === 'paused'
+      : phase === 'paused'
         ? hasSharedReason
           ? messages.phases.queued
           : messages.pauseReasons[file.pauseReason]
