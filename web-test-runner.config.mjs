@@ -72,7 +72,7 @@ export default {
   testFramework: {
     config: {
       // Shorter than the limit of the file: the report then names the test that hangs.
-      timeout: fileMs * 0.8,
+      timeout: fileMs * 0.4,
       forbidOnly: true,
       forbidPending: true,
       ...(process.env.TEST_NAME ? { grep: process.env.TEST_NAME } : {}),
