@@ -112,6 +112,10 @@ const nearEachOther: Plugin = {
   },
 };
 
+/** Replaces the import of a module that only some pages need: `extras.js` has all of them, if the page has loaded it. */
+const EXTRAS =
+  'Promise.resolve(globalThis[Symbol.for("secure-uploader.extras")] ?? Promise.reject(Error("Load extras.js first")))';
+
 /** Makes dynamic imports static, since all code is in one file. Otherwise, the bundler would wrap each module in a function. */
 const nothingLate: Plugin = {
   name: 'nothing-late',
@@ -120,14 +124,15 @@ const nothingLate: Plugin = {
     const imports: string[] = [];
     const here = code.replace(
       /\(await import\((["'].+?["'])\)\)|\bimport\((["'].+?["'])\)/g,
-      (_late, awaited, source) => {
+      (late, awaited, source) => {
+        if (/\/photos\/|keeper-client/.test(late)) return awaited ? `(await ${EXTRAS})` : EXTRAS;
         const name = `__late${imports.length}`;
         imports.push(`import * as ${name} from ${awaited ?? source};`);
         return awaited ? name : `Promise.resolve(${name})`;
       },
     );
     // Imports go at the end, so that line numbers stay the same.
-    return imports.length > 0 ? { code: [here, ...imports].join('\n'), map: null } : undefined;
+    return here === code ? undefined : { code: [here, ...imports].join('\n'), map: null };
   },
 };
 

@@ -13,9 +13,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import ts from 'typescript';
 import { build } from 'vite';
 import { customData, webTypes } from './editor-data.mjs';
 import { listEntries } from './entries.mjs';
@@ -49,6 +50,25 @@ function compile() {
     const text = readFileSync(join(dist, name), 'utf8').replace(/\(this && this\.__\w+\) \|\| /g, '');
     writeFileSync(join(dist, name), name.startsWith('ui/styles/') ? smallStyles(text) : text);
   }
+  dropUnusedTypes();
+}
+
+/** Deletes the declarations of modules that no entry's types refer to. */
+function dropUnusedTypes() {
+  const files = listEntries(root).flatMap(([, { types }]) => (types ? join(root, types) : []));
+  const options = { ...{ module: 'ESNext', moduleResolution: 'Bundler' }, allowImportingTsExtensions: true };
+  const { options: parsed } = ts.convertCompilerOptionsFromJson(
+    { ...options, noEmit: true, skipLibCheck: true },
+    root,
+  );
+  const used = new Set(
+    ts
+      .createProgram(files, parsed)
+      .getSourceFiles()
+      .map(({ fileName }) => resolve(fileName)),
+  );
+  for (const name of filesUnder(dist, ['.'], /\.d\.ts$/))
+    if (!used.has(join(dist, name))) rmSync(join(dist, name));
 }
 
 const bundle = (options = {}) =>
@@ -67,19 +87,20 @@ const bundle = (options = {}) =>
 function copyWorkers() {
   const textOf = (worker) =>
     readFileSync(join(dist, 'cdn', worker), 'utf8').replace(/\n\/\/# source.*\s*$/, '');
-  for (const worker of ['hash.worker.js', 'hash-wasm.worker.js'])
-    writeFileSync(join(dist, 'pipeline', worker), `${textOf(worker)}\n`);
+  const workers = { pipeline: ['hash.worker.js', 'hash-wasm.worker.js'], photos: ['photo.worker.js'] };
+  for (const [folder, files] of Object.entries(workers))
+    for (const worker of files) writeFileSync(join(dist, folder, worker), `${textOf(worker)}\n`);
   const source = `export const workerSource = ${JSON.stringify(textOf('hash.worker.js'))};\n`;
   writeFileSync(join(dist, 'pipeline/worker-source.js'), source);
 }
 
-/** Builds a script that sites copy. Such a script is used without a bundler, so it is bundled here. */
-async function script(name, source) {
+/** Builds a script that is used without a bundler, so it is bundled here. */
+async function script(name, source, outDir = dist) {
   const postBanner = `/*! secure-uploader ${readJson('package.json').version} | MIT */`;
   const output = { format: 'es', entryFileNames: name, codeSplitting: false, postBanner };
   const rollupOptions = { input: join(root, source), output };
-  await bundle({ build: { outDir: dist, emptyOutDir: false, sourcemap: false, rollupOptions } });
-  cpSync(join(dist, name), join(dist, 'cdn', name));
+  await bundle({ build: { outDir, emptyOutDir: false, sourcemap: false, rollupOptions } });
+  if (outDir === dist) cpSync(join(dist, name), join(dist, 'cdn', name));
 }
 
 /** Builds the callback page, to which the sign-in window returns. */
@@ -195,6 +216,7 @@ await bundle();
 themes();
 await callbackPage();
 await script('file-keeper.js', 'src/keeper/file-keeper.ts');
+await script('extras.js', 'src/extras.ts', join(dist, 'cdn'));
 if (isWhole) {
   await command();
   copyWorkers();

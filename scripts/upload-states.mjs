@@ -11,6 +11,7 @@ const MEANINGS = {
   held: 'waits for `start()` (`manual`)',
   queued: 'waits for a free slot',
   opening: 'the file is identified, its record looked up, its lock requested',
+  transforming: 'another file is made of the file (`transformFile`, photos), then the same as in `opening`',
   hashing: 'the session is open; nothing has been sent yet',
   uploading: 'chunks are being sent',
   committing: 'all chunks are stored; the commit request is sent',
@@ -20,6 +21,7 @@ const MEANINGS = {
   user: 'paused by the user',
   suspended: 'paused because the element was removed from the page',
   resuming: 'the file of an earlier page is being looked for',
+  'other-tab': 'another tab runs the saved upload',
   'needs-file': 'waits until the user provides the file again',
   failed: 'ended by an error',
   canceling: 'canceled; its record is being deleted and its session canceled',
@@ -42,7 +44,15 @@ function cell(row, event) {
   const { model: after, effects } = reduce(model, event);
   if (after === model) return undefined;
   const aborts = after.generation !== model.generation && at(row).state.phase !== after.state.phase;
-  const isLive = ['opening', 'hashing', 'uploading', 'committing', 'accepted', 'blocked'].includes(row);
+  const isLive = [
+    'opening',
+    'transforming',
+    'hashing',
+    'uploading',
+    'committing',
+    'accepted',
+    'blocked',
+  ].includes(row);
   const done = effects.map((effect) => `\`${nameOf(effect)}\``).join(', ');
   return [stateName(after.state), aborts && isLive ? 'the run is aborted' : '', done]
     .filter(Boolean)

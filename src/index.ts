@@ -2,7 +2,7 @@
 
 export type * from './core/auth-options.ts';
 export type * from './core/changes.ts';
-export type { GetToken, Profile, Settings, SettingsInput } from './core/config.ts';
+export type { GetToken, Profile, Settings, SettingsInput, TransformFile } from './core/config.ts';
 export { ERROR_CODES, type ErrorCode } from './core/error-codes.ts';
 export { UploaderError } from './core/errors.ts';
 export type { PauseReason, Phase } from './core/phases.ts';

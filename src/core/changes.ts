@@ -27,7 +27,7 @@ export interface ChangeMap {
   'file-removed': { readonly id: FileId; readonly name: string };
   /** A file was moved in the list, before `beforeId` or to the end. */
   'file-moved': { readonly id: FileId; readonly beforeId?: FileId };
-  /** A file was renamed because the folder has a file with its name. */
+  /** A file was renamed, because the folder has a file with its name, or because another file was made of it. */
   'file-renamed': {
     readonly id: FileId;
     /** The new name on the service. */

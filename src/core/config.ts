@@ -65,6 +65,12 @@ export type GetToken = (
   signal: AbortSignal,
 ) => Promise<TokenInput> | TokenInput;
 
+/**
+ * Returns the file to upload instead of `file`, or a promise for it. `signal` aborts when the upload is paused or canceled, or
+ * takes too long.
+ */
+export type TransformFile = (file: File, signal: AbortSignal) => Promise<File> | File;
+
 /** Pattern of a number with an optional unit: `B`, `MB` (powers of 1000), `MiB` or `M` (powers of 1024). */
 const SIZE = /^\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?b)?|b)?\s*$/;
 
@@ -279,6 +285,10 @@ const SETTINGS = {
   logoutPath: setting('sign-in', text(undefined)),
   getToken: setting('sign-in', unparsed<GetToken | undefined>(undefined)),
   parentFor: setting('upload', unparsed<((relativePath: string) => string) | undefined>(undefined)),
+  /** Greatest width and height of photos, in pixels. */
+  imageMaxEdge: setting('upload', count(65_535, Number.POSITIVE_INFINITY)),
+  stripLocation: setting('upload', unparsed<boolean>(false)),
+  transformFile: setting('upload', unparsed<TransformFile | undefined>(undefined)),
   profile: setting('service', profile),
   authOptions: setting('sign-in', authOptions),
 };

@@ -26,6 +26,8 @@ const CODES = {
   'file-changed': { retry: 'user' },
   'wrong-file': { retry: 'never' },
   'hash-failed': { retry: 'user' },
+  'transform-failed': { retry: 'user' },
+  'location-not-removed': { retry: 'never' },
   offline: { retry: 'automatic', isOutage: true },
   network: { retry: 'automatic', isOutage: true },
   timeout: { retry: 'automatic', isOutage: true },

@@ -192,6 +192,8 @@ export interface UploadRecord {
   /** Key composed of service, client, owner, folder, path and the identity of the file. */
   readonly key: string;
   readonly name: string;
+  /** Size of what `transformFile` made of the file; absent for the file itself. */
+  readonly bodyBytes?: number | undefined;
   /** Name on the service, if it differs from the file's own name. */
   readonly newName?: string | undefined;
   readonly relativePath: string;

@@ -42,8 +42,9 @@ export function nextTask(): Promise<void> {
   });
 }
 
-/** Calls `work` when the page has nothing else to do. Safari has no `requestIdleCallback`. */
-export const whenIdle = (work: () => void): unknown => (globalThis.requestIdleCallback ?? setTimeout)(work);
+/** Calls `work` when the page has nothing else to do, or after half a second. Safari has no `requestIdleCallback`. */
+export const whenIdle = (work: () => void): unknown =>
+  globalThis.requestIdleCallback?.(work, { timeout: 500 }) ?? setTimeout(work);
 
 /** Longest time that a loop may block the page, in milliseconds. */
 const SLICE_MS = 8;

@@ -48,18 +48,21 @@ export interface Compared {
  * reason.
  */
 export async function compare(
-  { connection, ownName, resumeState: { record }, sizeBytes }: Upload,
+  { connection, lost, ownName, resumeState: { record }, sizeBytes: bodyBytes }: Upload,
   file: File,
   signal: AbortSignal,
 ): Promise<Compared> {
   const { hashSlice } = connection.service.client.pool;
   const found = await identify(file, hashSlice, signal);
+  const sizeBytes = lost?.file.size ?? bodyBytes;
   if (isSameFile({ ...found, name: ownName, sizeBytes, ...record }, found)) return { found, same: file };
   if (record?.sizeBytes !== found.sizeBytes || record.firstSliceHash !== found.firstSliceHash)
     return { found };
   const { chunkSizeBytes, name, lastModifiedMs: lastModified, stored } = record;
   if (stored.size === 0 && name !== found.name) return { found };
-  const isStored = mapAhead(stored, 2, async ([index, { hash }]) => {
+  // The run compares what `transformFile` makes of the file.
+  const compared = record.bodyBytes === undefined ? stored : [];
+  const isStored = mapAhead(compared, 2, async ([index, { hash }]) => {
     const slice = file.slice(index * chunkSizeBytes, (index + 1) * chunkSizeBytes);
     return hash === (await hashSlice(slice, { keepBytes: false, signal })).hash;
   });

@@ -6,8 +6,7 @@ import { UploaderError } from '../core/errors.ts';
 import { copyOfMetadata } from '../core/metadata.ts';
 import type { AddedFile, FileId, PickedFile, UnreadableFile } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
-import { type Refusal, refusal } from '../pipeline/pick.ts';
-import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
+import { limitsOf, type Refusal, refusal } from '../pipeline/pick.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
@@ -56,7 +55,7 @@ export class Intake {
     const { signal } = this.#adding;
     const all = Array.from(files, readPicked);
     const { multiple } = connection.settings;
-    const limits = limitsOf(connection);
+    const limits = limitsOf(connection.settings);
     const waitingUploads = this.#waitingUploads();
     let listedCount = this.#countListed(multiple);
     /** Files that differ from a needed file in their time. They are read to compare them. */
@@ -203,7 +202,7 @@ export class Intake {
   #replace(upload: Upload, { file, handle, metadata }: PickedFile): void {
     const { relativePath, lost } = upload;
     const picked = { file, relativePath, metadata: metadata ?? lost?.metadata, ...(handle && { handle }) };
-    const refused = refusal(picked, limitsOf(upload.connection), 0);
+    const refused = refusal(picked, limitsOf(upload.connection.settings), 0);
     if (refused) {
       this.#refuse(candidateOf(picked), refused);
       return;
@@ -260,13 +259,6 @@ function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Con
 
 const parentOf = ({ relativePath }: PickedFile, { settings }: Connection): string =>
   settings.parentFor?.(relativePath) ?? settings.parentId;
-
-const limitsOf = ({ settings }: Connection) => ({
-  accept: settings.accept,
-  maxFiles: settings.multiple ? settings.maxFiles : 1,
-  maxFileSizeBytes: Math.min(settings.maxFileSizeBytes, MAX_FILE_BYTES),
-  refuseEmpty: settings.profile.emptyFile === 'refuse',
-});
 
 function readPicked<T extends PickedFile | UnreadableFile>(item: T | File): T | PickedFile {
   // A `File` of another document is no instance of this `File`.

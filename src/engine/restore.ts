@@ -136,7 +136,8 @@ export class Restorer {
           warn: context.warn,
           trusted,
         }),
-      () => {
+      (error) => {
+        context.warn(`keeper-url: ${error}`);
         this.#keeper = undefined; // the next call loads it again
         return undefined;
       },
@@ -210,8 +211,9 @@ export class Restorer {
     resumeState = this.#parts.intake.createResumeState(connection),
     file?: File,
   ): Upload {
-    const { name, newName, relativePath, sizeBytes, type, parentId } = record;
+    const { name, newName, relativePath, type, parentId } = record;
     resumeState.adopt(record);
+    const sizeBytes = record.bodyBytes ?? record.sizeBytes;
     const candidate = { name, relativePath, sizeBytes, type, parentId };
     const picked = file && { file, relativePath };
     const upload = this.#parts.intake.append(candidate, picked, connection, resumeState);

@@ -232,7 +232,7 @@ export class Scheduler {
 
 /** Returns true if the upload reads or sends its file. Returns false if the upload is paused or waits to retry. */
 const isTransferring = ({ state, attempt }: Upload): boolean =>
-  /^(opening|hashing|uploading)$/.test(state.phase) && !attempt;
+  /^(opening|transforming|hashing|uploading)$/.test(state.phase) && !attempt;
 
 const waitsForSignIn = ({ connection }: Upload): boolean =>
   waitsFor(connection.service.client.auth.snapshot) !== undefined;

@@ -232,12 +232,18 @@ const running: Cells<Running> = {
   },
 };
 
+const opening: Cells<Running> = {
+  ...running,
+  opened: open,
+  'lock-taken': (model) => block(model, 'tab', 'other-tab'),
+};
+
 const showRetry = (model: UploadModel, state: Running): Move =>
   to(model, state, { type: 'report-progress', phase: publicPhase(state) });
 
 function reach(
   model: UploadModel & { readonly state: Running },
-  phase: 'uploading' | 'committing' | 'accepted',
+  phase: 'transforming' | 'uploading' | 'committing' | 'accepted',
 ): Move {
   if (model.state.phase === phase) return inert(model);
   return to(model, { phase }, { type: 'report-progress', phase: publicPhase({ phase }) });
@@ -297,11 +303,8 @@ const TABLE: Table = {
     withdraw: withdrawRun,
     begin: (model) => enter(model, { phase: 'opening' }, { type: 'run' }),
   },
-  opening: {
-    ...running,
-    opened: open,
-    'lock-taken': (model) => block(model, 'tab', 'other-tab'),
-  },
+  opening: { ...opening, 'transform-started': (model) => reach(model, 'transforming') },
+  transforming: opening,
   hashing: running,
   uploading: running,
   committing: running,

@@ -36,6 +36,7 @@ export interface RunContext {
   readonly monitor: () => ConnectionMonitor;
   readonly policy?: RetryPolicy | undefined;
   readonly commitDeadlineMs?: number | undefined;
+  readonly transformMs?: number | undefined;
   readonly report: (change: Change) => void;
   readonly throttle: ProgressThrottle;
   readonly warn: (message: string) => void;
@@ -77,8 +78,13 @@ const endRetry = ({ attempt }: RunTarget, send: Send): void => {
   if (attempt) send({ type: 'retry-ended' });
 };
 
-export const openFileOf = ({ parentId, relativePath }: RunTarget, picked: PickedFile): OpenFile => ({
+export const openFileOf = (
+  { parentId, relativePath }: RunTarget,
+  picked: PickedFile,
+  body = picked.file,
+): OpenFile => ({
   ...picked,
+  body,
   name: picked.file.name,
   relativePath,
   parentId,
@@ -165,6 +171,7 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
 export function createRunParts(
   upload: RunTarget,
   picked: PickedFile,
+  body: File,
   context: RunContext,
   signal: AbortSignal,
   send: Send,
@@ -176,7 +183,7 @@ export function createRunParts(
   return {
     ...createConfirmParts(upload, context, signal, send),
     put,
-    file: picked.file,
+    file: body,
     ...createBodies(pool.hashSlice),
     hashAlgorithm: settings.hash,
     keepMs: settings.keepMs,
@@ -193,10 +200,10 @@ export function createRunParts(
       // Otherwise, it would ask the user to sign in, although another tab may be uploading the file.
       (Boolean(settings.getToken) || service.isReady),
     cancel: service.cancel,
-    chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, context.warn),
+    chunkSizeBytes: chunkSizeFor(body.size, settings.chunkSizeBytes, context.warn),
     chosenChunkSize:
       settings.profile.chunkSize &&
-      ((chunkSizeBytes) => chunkSizeFor(picked.file.size, chunkSizeBytes, context.warn)),
+      ((chunkSizeBytes) => chunkSizeFor(body.size, chunkSizeBytes, context.warn)),
     minChunkBytes: Math.max(1, settings.profile.minChunkSize || MIN_CHUNK_BYTES),
     onSmallerChunks: (beforeBytes, chunkSizeBytes) =>
       context.warn(

@@ -6,11 +6,12 @@ import type { PauseReason, Phase } from '../core/phases.ts';
 import type { ErrorSnapshot, NextAttempt } from '../core/types.ts';
 import type { RunResult } from '../pipeline/run.ts';
 
-const RUN_PHASES = ['opening', 'hashing', 'uploading', 'committing', 'accepted'] as const;
+const RUN_PHASES = ['opening', 'transforming', 'hashing', 'uploading', 'committing', 'accepted'] as const;
 
 /**
- * Steps of a run. `opening`: the run identifies the file and looks up its record; the public phase is still `queued`. `accepted`:
- * the service responded to the commit with 202, and the run repeats the commit; the public phase is `committing`.
+ * Steps of a run. `opening`: the run identifies the file and looks up its record; the public phase is still `queued`.
+ * `transforming`: first, another file is made of the file (`transformFile`, photos); the public phase is `hashing`. `accepted`: the
+ * service responded to the commit with 202, and the run repeats the commit; the public phase is `committing`.
  */
 export type RunPhase = (typeof RUN_PHASES)[number];
 
@@ -73,7 +74,7 @@ export type UploadOutcome = Readonly<
       resumedBytes: number;
       signIn: WaitReason | undefined;
     }
-  | { type: 'put-started' | 'commit-started' | 'commit-accepted' | 'forgotten' }
+  | { type: 'transform-started' | 'put-started' | 'commit-started' | 'commit-accepted' | 'forgotten' }
   | { type: 'retry-scheduled'; attempt: NextAttempt; nowMs: number }
   /** A request succeeded, or its bytes are being sent. */
   | { type: 'retry-ended' }
@@ -179,6 +180,8 @@ export function publicPhase(state: UploadState): Phase {
       return state.before.phase === 'queued' ? 'paused' : publicPhase(state.before);
     case 'removed':
       return 'canceled';
+    case 'transforming':
+      return 'hashing';
     case 'accepted':
       return 'committing';
     default:

@@ -10,6 +10,7 @@ import { chunkSizeFor, plan } from '../pipeline/plan.ts';
 import { type RunResult, run } from '../pipeline/run.ts';
 import type { Connection } from './connection.ts';
 import { openAgain } from './files.ts';
+import { prepare } from './prepare.ts';
 import type { ResumeState } from './resume/resume-state.ts';
 import type { DoneElsewhere, RemoteProgress, TabLocks } from './resume/tab-locks.ts';
 import { Progress } from './transfer/progress.ts';
@@ -31,6 +32,8 @@ import {
   type UploadState,
   waitsForFile,
 } from './upload-state.ts';
+
+type Send = (outcome: UploadOutcome) => void;
 
 /** Changes whose detail contains the name of the file. */
 const NAMED: readonly ChangeName[] = ['upload-failed', 'upload-canceled', 'file-removed', 'file-renamed'];
@@ -56,7 +59,6 @@ export class Upload {
   /** Name on the service. Differs from `ownName` if `ownName` was taken. */
   name: string;
   readonly relativePath: string;
-  readonly sizeBytes: number;
   readonly parentId: string;
   /** The file; `undefined` if the upload comes from an earlier visit, or if the file became unreadable. */
   picked: PickedFile | undefined;
@@ -75,6 +77,8 @@ export class Upload {
   readonly #context: UploadContext;
   readonly #machine: Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>;
   #startedMs: number | undefined;
+  /** Name of the file that the last run uploaded. */
+  #bodyName: string;
   /** Promise that resolves when all runs and deletions that have started are over. */
   #work: Promise<unknown> = Promise.resolve();
 
@@ -89,9 +93,9 @@ export class Upload {
     const { manual, chunkSizeBytes } = connection.settings;
     this.id = file.id;
     this.ownName = file.name;
+    this.#bodyName = file.name;
     this.name = file.name;
     this.relativePath = file.relativePath;
-    this.sizeBytes = file.sizeBytes;
     this.parentId = file.parentId;
     this.picked = picked;
     this.order = order;
@@ -116,6 +120,11 @@ export class Upload {
       onProgress: (numbers) => this.#onProgressElsewhere(numbers),
       onDone: (detail) => this.#onDoneElsewhere(detail),
     });
+  }
+
+  /** Size of what is uploaded. */
+  get sizeBytes(): number {
+    return this.progress.sizeBytes;
   }
 
   get connection(): Connection {
@@ -184,7 +193,8 @@ export class Upload {
   }
 
   /** Reports the progress that an earlier visit saved. */
-  showRecord({ stored, chunkSizeBytes }: UploadRecord): void {
+  showRecord({ stored, chunkSizeBytes, sizeBytes, bodyBytes = sizeBytes }: UploadRecord): void {
+    if (bodyBytes !== this.sizeBytes) this.progress.resize(bodyBytes);
     this.progress.beginRun(plan(this.sizeBytes, chunkSizeBytes, stored));
     this.reportProgress();
   }
@@ -203,7 +213,7 @@ export class Upload {
     });
   }
 
-  #run(effect: UploadEffect, signal: AbortSignal, send: (outcome: UploadOutcome) => void): void {
+  #run(effect: UploadEffect, signal: AbortSignal, send: Send): void {
     const { resumeState } = this;
     switch (effect.type) {
       case 'run':
@@ -269,7 +279,7 @@ export class Upload {
   }
 
   /** Runs the pipeline. Never rejects: sends the outcome, or nothing if the run was aborted. */
-  async #transfer(signal: AbortSignal, send: (outcome: UploadOutcome) => void): Promise<void> {
+  async #transfer(signal: AbortSignal, send: Send): Promise<void> {
     try {
       const result = (await this.#confirm(signal, send)) ?? (await this.#send(signal, send));
       if (signal.aborted) return;
@@ -289,16 +299,13 @@ export class Upload {
    * Repeats a commit that the service accepted in an earlier run. Resolves with `undefined` if there is no such commit, or if the
    * record, the session or chunks are lost.
    */
-  async #confirm(
-    signal: AbortSignal,
-    send: (outcome: UploadOutcome) => void,
-  ): Promise<RunResult | undefined> {
+  async #confirm(signal: AbortSignal, send: Send): Promise<RunResult | undefined> {
     const { isAccepted, record } = this.resumeState;
     if (!isAccepted || !record) return undefined;
     return confirm(record.key, createConfirmParts(this, this.#context, signal, send));
   }
 
-  async #send(signal: AbortSignal, send: (outcome: UploadOutcome) => void): Promise<RunResult> {
+  async #send(signal: AbortSignal, send: Send): Promise<RunResult> {
     /** Number of stored chunks when the file was last opened again. */
     let openedCount: number | undefined;
     for (;;) {
@@ -307,7 +314,11 @@ export class Upload {
       if (!picked)
         throw new UploaderError('session-expired', 'The saved session of the accepted commit is missing');
       try {
-        return await run(openFileOf(this, picked), createRunParts(this, picked, this.#context, signal, send));
+        const body = await this.#prepare(picked.file, signal, send);
+        return await run(
+          openFileOf(this, picked, body),
+          createRunParts(this, picked, body, this.#context, signal, send),
+        );
       } catch (error) {
         const { handle } = picked;
         const storedCount = this.resumeState.record?.stored.size;
@@ -320,6 +331,21 @@ export class Upload {
         this.picked = { ...picked, file };
       }
     }
+  }
+
+  /** Resolves with what is uploaded instead of `file`. */
+  async #prepare(file: File, signal: AbortSignal, send: Send): Promise<File> {
+    const { service, settings } = this.connection;
+    const body = await prepare(file, settings, signal, send, this.#context.transformMs);
+    if (body.size !== this.sizeBytes) {
+      this.progress.resize(body.size);
+      if (this.session) void service.cancel(this.session);
+      this.session = undefined;
+    }
+    // Not if the user has chosen another name.
+    if (this.name === this.#bodyName) this.rename(body.name);
+    this.#bodyName = body.name;
+    return body;
   }
 
   #afterRun(): void {

@@ -138,6 +138,7 @@ export class Uploader {
       },
       policy: options.policy,
       commitDeadlineMs: options.commitDeadlineMs,
+      transformMs: options.times?.transformMs,
     };
     const store = options.store ?? createUploadStore();
     const shared = {
@@ -269,6 +270,11 @@ export class Uploader {
     if (!file) return this.#intake.ask(id);
     await this.#intake.provide(id, file);
     return true;
+  }
+
+  /** @internal Returns the file of an upload, if the page has it. */
+  fileOf(id: FileId): File | undefined {
+    return this.#scheduler.get(id)?.picked?.file;
   }
 
   /** Starts the upload with this id; without an id, all uploads. Needed only with `manual`. */

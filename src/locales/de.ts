@@ -25,6 +25,10 @@ const de: LoginMessages = {
     'Diese Datei wurde beim Hochladen geändert. Versuchen Sie es erneut, um die neue Version hochzuladen.',
   'wrong-file': 'Diese Datei passt nicht zum unvollständigen Upload. Wählen Sie die ursprüngliche Datei aus.',
   'hash-failed': 'Diese Datei konnte nicht für das Hochladen vorbereitet werden. Versuchen Sie es erneut.',
+  'transform-failed':
+    'Diese Datei konnte nicht für das Hochladen vorbereitet werden. Versuchen Sie es erneut.',
+  'location-not-removed':
+    'Aus dieser Datei kann der Standort nicht entfernt werden. Wählen Sie eine andere Datei aus.',
   offline: 'Sie sind offline. Das Hochladen wird fortgesetzt, sobald Sie wieder online sind.',
   network: 'Der Server ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.',
   timeout: 'Der Server hat nicht rechtzeitig geantwortet. Versuchen Sie es gleich noch einmal.',

@@ -24,6 +24,8 @@ const es: LoginMessages = {
     'Este archivo ha cambiado durante la subida. Inténtalo de nuevo para subir la versión nueva.',
   'wrong-file': 'Este archivo no coincide con la subida sin terminar. Elige el archivo original.',
   'hash-failed': 'No se pudo preparar este archivo para subirlo. Inténtalo de nuevo.',
+  'transform-failed': 'No se pudo preparar este archivo para subirlo. Inténtalo de nuevo.',
+  'location-not-removed': 'No se puede quitar la ubicación de este archivo. Elige otro archivo.',
   offline: 'No tienes conexión. La subida continuará cuando vuelvas a tenerla.',
   network: 'No se pudo conectar con el servidor. Comprueba tu conexión e inténtalo de nuevo.',
   timeout: 'El servidor ha tardado demasiado en responder. Inténtalo de nuevo en un momento.',

@@ -25,6 +25,8 @@ const fr: LoginMessages = {
     'Ce fichier a été modifié pendant l’importation. Réessayez pour importer la nouvelle version.',
   'wrong-file': 'Ce fichier ne correspond pas à l’importation inachevée. Choisissez le fichier d’origine.',
   'hash-failed': 'Impossible de préparer ce fichier pour l’importation. Réessayez.',
+  'transform-failed': 'Impossible de préparer ce fichier pour l’importation. Réessayez.',
+  'location-not-removed': 'La position ne peut pas être retirée de ce fichier. Choisissez un autre fichier.',
   offline: 'Vous êtes hors connexion. L’importation reprendra dès que vous serez de nouveau en ligne.',
   network: 'Impossible de joindre le serveur. Vérifiez votre connexion Internet et réessayez.',
   timeout: 'Le serveur a mis trop de temps à répondre. Réessayez dans un instant.',

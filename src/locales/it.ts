@@ -20,6 +20,8 @@ const it: LoginMessages = {
   'file-changed': 'Questo file è cambiato durante il caricamento. Riprova per caricare la nuova versione.',
   'wrong-file': 'Questo file non corrisponde al caricamento incompleto. Scegli il file originale.',
   'hash-failed': 'Impossibile preparare questo file per il caricamento. Riprova.',
+  'transform-failed': 'Impossibile preparare questo file per il caricamento. Riprova.',
+  'location-not-removed': 'Non è possibile rimuovere la posizione da questo file. Scegli un altro file.',
   offline: 'Sei offline. Il caricamento riprenderà quando tornerai online.',
   network: 'Impossibile raggiungere il server. Controlla la connessione e riprova.',
   timeout: 'Il server ha impiegato troppo tempo a rispondere. Riprova tra poco.',

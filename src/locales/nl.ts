@@ -24,6 +24,8 @@ const nl: LoginMessages = {
     'Dit bestand is tijdens het uploaden gewijzigd. Probeer het opnieuw om de nieuwe versie te uploaden.',
   'wrong-file': 'Dit bestand hoort niet bij de onvoltooide upload. Kies het oorspronkelijke bestand.',
   'hash-failed': 'Dit bestand kan niet worden voorbereid voor het uploaden. Probeer het opnieuw.',
+  'transform-failed': 'Dit bestand kan niet worden voorbereid voor het uploaden. Probeer het opnieuw.',
+  'location-not-removed': 'De locatie kan niet uit dit bestand worden verwijderd. Kies een ander bestand.',
   offline: 'Je bent offline. De upload gaat verder zodra je weer online bent.',
   network: 'De server is niet bereikbaar. Controleer je verbinding en probeer het opnieuw.',
   timeout: 'Het duurde te lang voordat de server reageerde. Probeer het zo weer.',

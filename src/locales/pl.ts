@@ -21,6 +21,8 @@ const pl: LoginMessages = {
   'file-changed': 'Ten plik zmienił się podczas przesyłania. Spróbuj ponownie, aby przesłać nową wersję.',
   'wrong-file': 'Ten plik nie pasuje do niedokończonego przesyłania. Wybierz oryginalny plik.',
   'hash-failed': 'Nie można przygotować tego pliku do przesłania. Spróbuj ponownie.',
+  'transform-failed': 'Nie można przygotować tego pliku do przesłania. Spróbuj ponownie.',
+  'location-not-removed': 'Nie można usunąć lokalizacji z tego pliku. Wybierz inny plik.',
   offline: 'Jesteś offline. Przesyłanie zostanie wznowione po odzyskaniu połączenia.',
   network: 'Nie można połączyć się z serwerem. Sprawdź połączenie i spróbuj ponownie.',
   timeout: 'Serwer zbyt długo nie odpowiada. Spróbuj ponownie za chwilę.',

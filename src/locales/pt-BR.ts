@@ -22,6 +22,8 @@ const ptBR: LoginMessages = {
   'file-changed': 'Este arquivo foi alterado durante o envio. Tente novamente para enviar a nova versão.',
   'wrong-file': 'Este arquivo não corresponde ao envio incompleto. Escolha o arquivo original.',
   'hash-failed': 'Não foi possível preparar este arquivo para o envio. Tente novamente.',
+  'transform-failed': 'Não foi possível preparar este arquivo para o envio. Tente novamente.',
+  'location-not-removed': 'Não é possível remover a localização deste arquivo. Escolha outro arquivo.',
   offline: 'Você está offline. O envio será retomado quando a conexão voltar.',
   network: 'Não foi possível acessar o servidor. Verifique sua conexão e tente novamente.',
   timeout: 'O servidor demorou demais para responder. Tente novamente em instantes.',

@@ -21,6 +21,8 @@ const sv: LoginMessages = {
   'file-changed': 'Filen ändrades under uppladdningen. Försök igen för att ladda upp den nya versionen.',
   'wrong-file': 'Filen stämmer inte med den oavslutade uppladdningen. Välj originalfilen.',
   'hash-failed': 'Det gick inte att förbereda filen för uppladdning. Försök igen.',
+  'transform-failed': 'Det gick inte att förbereda filen för uppladdning. Försök igen.',
+  'location-not-removed': 'Platsen kan inte tas bort från den här filen. Välj en annan fil.',
   offline: 'Du är offline. Uppladdningen återupptas när du är online igen.',
   network: 'Det gick inte att nå servern. Kontrollera anslutningen och försök igen.',
   timeout: 'Det tog för lång tid för servern att svara. Försök igen om en stund.',

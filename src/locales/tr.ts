@@ -18,6 +18,8 @@ const tr: LoginMessages = {
   'file-changed': 'Bu dosya yükleme sırasında değişti. Yeni sürümü yüklemek için tekrar deneyin.',
   'wrong-file': 'Bu dosya, tamamlanmamış yüklemeyle eşleşmiyor. Asıl dosyayı seçin.',
   'hash-failed': 'Bu dosya yüklemeye hazırlanamadı. Tekrar deneyin.',
+  'transform-failed': 'Bu dosya yüklemeye hazırlanamadı. Tekrar deneyin.',
+  'location-not-removed': 'Konum bu dosyadan kaldırılamıyor. Başka bir dosya seçin.',
   offline: 'Çevrimdışısınız. Tekrar çevrimiçi olduğunuzda yükleme devam eder.',
   network: 'Sunucuya ulaşılamadı. Bağlantınızı kontrol edip tekrar deneyin.',
   timeout: 'Sunucunun yanıt vermesi çok uzun sürdü. Biraz sonra tekrar deneyin.',

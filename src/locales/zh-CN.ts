@@ -17,6 +17,8 @@ const zhCN: LoginMessages = {
   'file-changed': '此文件在上传过程中发生了更改。请重试以上传新版本。',
   'wrong-file': '此文件与未完成的上传不匹配。请选择原来的文件。',
   'hash-failed': '无法准备上传此文件。请重试。',
+  'transform-failed': '无法准备上传此文件。请重试。',
+  'location-not-removed': '无法从此文件中移除位置信息。请选择其他文件。',
   offline: '您已离线。恢复联网后将继续上传。',
   network: '无法连接到服务器。请检查网络连接，然后重试。',
   timeout: '服务器响应时间过长。请稍后重试。',

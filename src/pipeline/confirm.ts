@@ -15,8 +15,16 @@ export async function confirm(key: string, parts: ConfirmParts): Promise<RunResu
   // `find` also takes the lock.
   const record = await store?.find(key);
   if (!store || !record?.session || record.acceptedAtMs === undefined) return undefined;
-  const { acceptedAtMs, chunkSizeBytes, fileHash, session, sizeBytes, stored } = record;
-  const planned = plan(sizeBytes, chunkSizeBytes, stored);
+  const {
+    acceptedAtMs,
+    chunkSizeBytes,
+    fileHash,
+    session,
+    sizeBytes,
+    bodyBytes = sizeBytes,
+    stored,
+  } = record;
+  const planned = plan(bodyBytes, chunkSizeBytes, stored);
   const chunks = planned.flatMap(({ recorded, ...chunk }) => (recorded ? [{ ...chunk, ...recorded }] : []));
   if (!calls.commit || chunks.length < planned.length) return undefined;
   const save = (atMs?: number): Promise<void> => store.save({ ...record, acceptedAtMs: atMs });

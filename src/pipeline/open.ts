@@ -11,6 +11,8 @@ import type {
 } from '../core/types.ts';
 
 export interface OpenFile extends PickedFile {
+  /** What is uploaded: `file`, or what `transformFile` made of it. */
+  readonly body: File;
   readonly name: string;
   readonly parentId: string;
 }
@@ -80,13 +82,13 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   // A file with one chunk needs no record, because the presign response shows if the chunk is stored (decision 0013).
   const { chosenChunkSize } = parts;
   const isWorthSaving =
-    parts.hasRecord || chosenChunkSize !== undefined || file.file.size > parts.chunkSizeBytes;
+    parts.hasRecord || chosenChunkSize !== undefined || file.body.size > parts.chunkSizeBytes;
   let keeper = isWorthSaving ? parts.store : undefined;
   let largestBytes = Number.POSITIVE_INFINITY;
   let { metadata } = file;
   const ask = (): Promise<Session> => {
     const { name, relativePath } = file;
-    const { size: sizeBytes, type, lastModified: lastModifiedMs } = file.file;
+    const { size: sizeBytes, type, lastModified: lastModifiedMs } = file.body;
     const about = { name, relativePath, sizeBytes, type, lastModifiedMs, ...(metadata && { metadata }) };
     return calls.openSession(
       { parentId: file.parentId, fileName: parts.fileName(), fileSize: sizeBytes, file: about },
@@ -111,9 +113,14 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     cancelEarly();
     throw error;
   }
+  metadata ??= record?.metadata;
+  if (record && (record.bodyBytes ?? record.sizeBytes) !== file.body.size) {
+    // `transformFile` made another file of it than before.
+    if (record.session) void parts.cancel(record.session);
+    record = undefined;
+  }
   if (record) cancelEarly();
   const known = record ? record.session : keeper ? undefined : parts.session;
-  metadata ??= record?.metadata;
 
   const openSession = (): Promise<Session> => {
     const session = retrying(() => {
@@ -204,7 +211,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
 
 /** Creates a record without stored chunks. */
 export function recordOf(
-  { file, handle, metadata, name, relativePath, parentId }: OpenFile,
+  { file, body, handle, metadata, name, relativePath, parentId }: OpenFile,
   { chunkSizeBytes, hashAlgorithm, keepMs }: Pick<OpenParts, 'chunkSizeBytes' | 'hashAlgorithm' | 'keepMs'>,
   { key, firstSliceHash }: { readonly key: string; readonly firstSliceHash: string },
   session?: Session,
@@ -224,6 +231,7 @@ export function recordOf(
     createdAtMs: Date.now(),
     keepMs,
     stored: new Map(),
+    ...(body !== file && { bodyBytes: body.size }),
     ...(handle && { handle }),
     ...(metadata && { metadata }),
   };

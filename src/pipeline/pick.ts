@@ -1,7 +1,9 @@
 // Accepts or rejects picked files by name, type, size and number. Does not read the content of the files.
 
+import type { Settings } from '../core/config.ts';
 import { plainType, rulesOf } from '../core/names.ts';
 import type { PickedFile, Rejection } from '../core/types.ts';
+import { MAX_FILE_BYTES } from './plan.ts';
 
 export interface PickLimits {
   /** Accepted files, as in `<input accept>`: extensions, media types, `image/*`. An empty string accepts all files. */
@@ -11,13 +13,30 @@ export interface PickLimits {
   readonly refuseEmpty: boolean;
 }
 
+export const limitsOf = ({
+  accept,
+  maxFiles,
+  maxFileSizeBytes,
+  multiple,
+  profile,
+}: Settings): PickLimits => ({
+  accept,
+  maxFiles: multiple ? maxFiles : 1,
+  maxFileSizeBytes: Math.min(maxFileSizeBytes, MAX_FILE_BYTES),
+  refuseEmpty: profile.emptyFile === 'refuse',
+});
+
 export type Refusal = Pick<Rejection, 'code' | 'limit'>;
 
 /**
  * Returns the reason why a file is rejected; `undefined` if the file is accepted. `listedCount` files already count towards
  * `maxFiles`.
  */
-export function refusal({ file }: PickedFile, limits: PickLimits, listedCount: number): Refusal | undefined {
+export function refusal(
+  { file }: Pick<PickedFile, 'file'>,
+  limits: PickLimits,
+  listedCount: number,
+): Refusal | undefined {
   if (limits.accept && !matchesAccept(file, limits.accept))
     return { code: 'file-type-refused', limit: limits.accept };
   if (file.size > limits.maxFileSizeBytes) return { code: 'file-too-large', limit: limits.maxFileSizeBytes };

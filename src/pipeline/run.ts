@@ -53,7 +53,7 @@ export interface RunResult {
 /** Uploads one file. Rejects with `UploaderError`, or with the signal's reason if the signal aborts. */
 export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   const over = new AbortController();
-  const minChunkBytes = Math.max(given.minChunkBytes, Math.ceil(file.file.size / MAX_CHUNKS));
+  const minChunkBytes = Math.max(given.minChunkBytes, Math.ceil(file.body.size / MAX_CHUNKS));
   const signal = AbortSignal.any([given.signal, over.signal]);
   const parts: RunParts & Pick<HashParts, 'ahead'> = { ...given, minChunkBytes, signal };
   try {
@@ -66,7 +66,7 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
       delete parts.ahead;
       parts.budget.releaseAll();
     }
-    const chunks = plan(file.file.size, opened.chunkSizeBytes, opened.stored).map(
+    const chunks = plan(file.body.size, opened.chunkSizeBytes, opened.stored).map(
       // Without a commit, presigns the first chunk again to check that the session still exists on the service.
       (chunk, at) => (at === 0 && !parts.calls.commit ? withoutTicket(chunk) : chunk),
     );

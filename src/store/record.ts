@@ -56,6 +56,7 @@ const REQUIRED: Readers<RequiredName> = {
 };
 
 const OPTIONAL: Readers<Exclude<keyof SavedRecord, RequiredName | 'session'>> = {
+  bodyBytes: count,
   newName: text,
   fileId: filled,
   isPaused: flag,
@@ -104,9 +105,13 @@ export const writeChunks = (chunks: readonly StoredState[]): ChunkEntry =>
  */
 export function readChunks(
   entries: readonly unknown[],
-  { sizeBytes, chunkSizeBytes }: Pick<UploadRecord, 'sizeBytes' | 'chunkSizeBytes'>,
+  {
+    sizeBytes,
+    bodyBytes = sizeBytes,
+    chunkSizeBytes,
+  }: Pick<UploadRecord, 'sizeBytes' | 'bodyBytes' | 'chunkSizeBytes'>,
 ): UploadRecord['stored'] {
-  const chunkCount = Math.ceil(sizeBytes / chunkSizeBytes);
+  const chunkCount = Math.ceil(bodyBytes / chunkSizeBytes);
   const stored = new Map<number, { readonly hash: string; readonly receipt: string }>();
   for (const state of entries.flatMap((entry) => (Array.isArray(entry) ? (entry as unknown[]) : []))) {
     if (!Array.isArray(state)) continue;

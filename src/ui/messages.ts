@@ -109,6 +109,8 @@ const ERRORS: ErrorMessages = {
   'file-changed': 'This file changed during the upload. Try again to upload the new version.',
   'wrong-file': "This file doesn't match the unfinished upload. Choose the original file.",
   'hash-failed': "We couldn't prepare this file for upload. Try again.",
+  'transform-failed': "We couldn't prepare this file for upload. Try again.",
+  'location-not-removed': "The location can't be removed from this file. Choose another file.",
   offline: "You're offline. The upload resumes when you're back online.",
   network: "We couldn't reach the server. Check your connection and try again.",
   timeout: 'The server took too long to respond. Try again in a moment.',

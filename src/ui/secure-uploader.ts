@@ -2,7 +2,7 @@
 
 import type { PropertyValues, TemplateResult } from 'lit';
 import type { TokenInput } from '../core/changes.ts';
-import type { GetToken, Profile } from '../core/config.ts';
+import type { GetToken, Profile, TransformFile } from '../core/config.ts';
 import { isActive } from '../core/phases.ts';
 import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import type { AuthOptions, UploaderOptions } from '../engine/uploader.ts';
@@ -17,6 +17,7 @@ import { FormControl } from './form-control.ts';
 import { createFormat, type Format } from './format.ts';
 import { showState } from './host-states.ts';
 import { textsOf } from './languages.ts';
+import { createThumbnails } from './late-thumbnails.ts';
 import { LeaveController } from './leave-controller.ts';
 import { ListKeys } from './list-keys.ts';
 import { LoginController } from './login-controller.ts';
@@ -246,6 +247,17 @@ export class SecureUploader extends FormControl {
   @property({ attribute: false, hasChanged: () => true }) getToken?: GetToken | undefined;
   /** Function that returns the folder id for a relative path. Overrides `parent-id`. */
   @property({ attribute: false }) parentFor?: ((relativePath: string) => string) | undefined;
+  /** Shows thumbnails of images and videos in the list. */
+  @property({ type: Boolean }) thumbnails = false;
+  /** Greatest width and height of photos, in pixels. Larger photos are uploaded as smaller copies without metadata. */
+  @property() imageMaxEdge?: number | string | undefined;
+  /** Removes the location and embedded thumbnails from JPEG, PNG and HEIC photos. Other images and videos are refused. */
+  @property({ type: Boolean }) stripLocation = false;
+  /**
+   * Function that returns the file to upload instead of a file, for example a smaller photo. Called when the upload starts, and
+   * again when it resumes on a later visit: if the file is another one then, the upload starts over.
+   */
+  @property({ attribute: false }) transformFile?: TransformFile | undefined;
   /** Settings for the points that the interface of the service leaves open. */
   @property({ attribute: false }) profile?: Profile | undefined;
   /** Advanced sign-in settings. */
@@ -287,6 +299,7 @@ export class SecureUploader extends FormControl {
   readonly #countdown = new Countdown(this);
   readonly #rows = new WindowController(this);
   readonly #sort = createRowOrder(this);
+  readonly #thumbnailOf = createThumbnails(this, (id) => this.#engine.uploader.fileOf(id));
   readonly #keys = new ListKeys(this, (id) => this.#commands.remove(id));
   readonly #texts = textsOf(this, ENGLISH);
 
@@ -480,6 +493,7 @@ export class SecureUploader extends FormControl {
       spoken: this.#announcer.spoken,
       rows: this.#rows.rangeOf(snapshot.files.map((file) => file.id)),
       restoredCount: this.restoredValues.length,
+      thumbnailOf: this.thumbnails ? this.#thumbnailOf : undefined,
     };
     return widget(state, this.#commands);
   }

@@ -1,14 +1,7 @@
 // Valid and invalid settings of a page.
 
 import { expect } from '@open-wc/testing';
-import {
-  createSettings,
-  parseBytes,
-  type Settings,
-  type SettingsInput,
-  serviceKeyOf,
-  signInKeyOf,
-} from '../../src/core/config.ts';
+import { createSettings, parseBytes, type Settings, type SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 
 const baseUrl = 'https://api.example';
@@ -65,6 +58,9 @@ const DEFAULTS: Settings = {
   logoutPath: undefined,
   getToken: undefined,
   parentFor: undefined,
+  imageMaxEdge: Number.POSITIVE_INFINITY,
+  stripLocation: false,
+  transformFile: undefined,
   profile: {},
   authOptions: {},
 };
@@ -296,74 +292,5 @@ describe('settings', () => {
       expect(() => read({ uploadOrigins: `https://a.example ${bad}` }))
         .to.throw(UploaderError, `"${bad}" is not a valid origin such as https://files.example`)
         .with.property('code', 'bad-config');
-  });
-
-  /** All settings by scope, each with a value other than the default. */
-  const SCOPES: Readonly<Record<'sign-in' | 'service' | 'upload', SettingsInput>> = {
-    'sign-in': {
-      baseUrl: 'https://other.example',
-      auth: 'token',
-      clientId: 'app',
-      redirectUri: '/back',
-      responseMode: 'fragment',
-      silent: 'off',
-      issuer: 'https://issuer.example',
-      idpId: 'idp',
-      scope: 'files',
-      owner: 'ann',
-      authorizePath: '/a',
-      tokenPath: '/b',
-      loginPath: '/c',
-      challengePath: '/d',
-      logoutPath: '/e',
-      getToken: () => 'token',
-      authOptions: { autoSubmitCode: true },
-      authHeader: 'X-Token',
-      authScheme: 'Token',
-    },
-    service: {
-      allowFramedLogin: true,
-      uploadOrigins: 'https://a.example',
-      hash: 'blake3',
-      workerUrl: '/worker.js',
-      sessionPath: '/f',
-      chunksPath: '/g',
-      commitPath: '/h',
-      cancelPath: '/i',
-      profile: { sendSizes: true },
-    },
-    upload: {
-      parentId: 'folder',
-      accept: '.pdf',
-      multiple: true,
-      minFiles: 1,
-      maxFiles: 2,
-      maxFileSize: 9,
-      chunkSize: 8,
-      concurrency: 3,
-      batchSize: 2,
-      throttle: 7,
-      manual: true,
-      noResume: true,
-      keepFiles: true,
-      keepDays: 1,
-      retryMinutes: 1,
-      onConflict: 'rename',
-      keeperUrl: '/file-keeper.js',
-      parentFor: () => 'folder',
-    },
-  };
-  for (const [scope, values] of Object.entries(SCOPES))
-    for (const [name, value] of Object.entries(values))
-      it(`have ${name} in the scope ${scope}`, () => {
-        const [before, after] = [read({}).settings, read({ [name]: value }).settings];
-        expect(after).not.to.deep.equal(before);
-        expect(signInKeyOf(after) === signInKeyOf(before)).to.equal(scope !== 'sign-in');
-        expect(serviceKeyOf(after) === serviceKeyOf(before)).to.equal(scope === 'upload');
-      });
-
-  it('have one scope each', () => {
-    const names = Object.values(SCOPES).flatMap((values) => Object.keys(values));
-    expect(names).to.have.length(Object.keys(DEFAULTS).length);
   });
 });

@@ -23,6 +23,8 @@ const WHO_RETRIES: Readonly<Record<ErrorCode, '' | 'person' | 'put person' | 'pu
   'file-changed': 'person',
   'wrong-file': '',
   'hash-failed': 'person',
+  'transform-failed': 'person',
+  'location-not-removed': '',
   offline: 'put call person',
   network: 'put call person',
   timeout: 'put call person',

@@ -57,6 +57,9 @@ const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, Settings
   logoutPath: ['sign-in', '/i'],
   getToken: ['sign-in', () => 'token'],
   parentFor: ['upload', () => 'folder'],
+  imageMaxEdge: ['upload', 2000],
+  stripLocation: ['upload', true],
+  transformFile: ['upload', (file: File) => file],
   profile: ['service', { sendSizes: true }],
   authOptions: ['sign-in', { autoSubmitCode: true }],
 };

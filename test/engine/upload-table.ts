@@ -43,6 +43,7 @@ export const EVENTS: { readonly [T in UploadEventType]: UploadEvent } = {
   reconnect: { type: 'reconnect' },
   'done-elsewhere': { type: 'done-elsewhere', detail },
   opened: { type: 'opened', generation, chunkCount: 3, resumedBytes: 0, signIn: undefined },
+  'transform-started': { type: 'transform-started', generation },
   'put-started': { type: 'put-started', generation },
   'commit-started': { type: 'commit-started', generation },
   'commit-accepted': { type: 'commit-accepted', generation },
@@ -68,6 +69,7 @@ const STATES: { readonly [R in StateName]: UploadState } = {
   queued: { phase: 'queued' },
   // In these states, a request has failed, and its next attempt has started.
   opening: { phase: 'opening', attempt: { retryAt: 3, lastError: error } },
+  transforming: { phase: 'transforming', attempt: { retryAt: 3, lastError: error } },
   hashing: { phase: 'hashing', attempt: { retryAt: 3, lastError: error } },
   uploading: { phase: 'uploading', attempt: { retryAt: 3, lastError: error } },
   committing: { phase: 'committing', attempt: { retryAt: 3, lastError: error } },
@@ -157,6 +159,12 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
     ...transferring('opening'),
     opened: 'hashing upload-started report-progress',
     'lock-taken': 'blocked:other-tab>opening upload-paused',
+    'transform-started': 'transforming report-progress',
+  },
+  transforming: {
+    ...transferring('transforming'),
+    opened: 'hashing upload-started report-progress',
+    'lock-taken': 'blocked:other-tab>transforming upload-paused',
   },
   hashing: transferring('hashing'),
   uploading,

@@ -61,7 +61,10 @@ describe('The package', () => {
       'dist/secure-uploader-callback.js',
       'dist/pipeline/hash.worker.js',
       'dist/pipeline/hash-wasm.worker.js',
+      'dist/photos/photo.worker.js',
       'dist/cdn/secure-uploader.min.js',
+      'dist/cdn/extras.js',
+      'dist/cdn/photo.worker.js',
       'dist/cdn/hash.worker.js',
       'dist/cdn/hash-wasm.worker.js',
       'dist/cdn/secure-uploader-callback.html',
@@ -77,11 +80,14 @@ describe('The package', () => {
   });
 
   test('has workers of one file each: many bundlers copy a worker without its imports', async () => {
-    for (const name of ['hash.worker.js', 'hash-wasm.worker.js']) {
-      const worker = await text(`dist/pipeline/${name}`);
+    for (const name of ['pipeline/hash', 'pipeline/hash-wasm', 'photos/photo']) {
+      const worker = await text(`dist/${name}.worker.js`);
       assert.doesNotMatch(worker, /\bimport\b\s*[("'`{*]|\bfrom\s*["'`]/);
-      const own = (await text(`dist/cdn/${name}`)).replace(/\/\/# sourceMappingURL=.*\s*$/, '');
-      assert.equal(worker, own);
+      const own = (await text(`dist/cdn/${name.split('/')[1]}.worker.js`)).replace(
+        /\/\/# sourceMappingURL=.*\s*$/,
+        '',
+      );
+      assert.equal(worker.trim(), own.trim());
     }
   });
 

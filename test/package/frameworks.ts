@@ -184,7 +184,7 @@ describe('The entries for frameworks', () => {
 
 type Difference<A, B> = Exclude<A, B> | Exclude<B, A>;
 const none = <T extends [never]>(): T | undefined => undefined;
-type Values = 'getToken' | 'formValue' | 'parentFor' | 'profile' | 'authOptions' | 'idps' | 'engineOptions' | 'messages';
+type Values = 'getToken' | 'formValue' | 'parentFor' | 'transformFile' | 'profile' | 'authOptions' | 'idps' | 'engineOptions' | 'messages';
 none<[Difference<keyof UploaderTag, Values | ${namesOf('secure-uploader')}>]>();
 none<[Difference<keyof LoginTag, 'authOptions' | 'idps' | 'messages' | ${namesOf('secure-uploader-login')}>]>();
 `,

@@ -80,7 +80,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     onOffline: () => undefined,
     ...given,
   };
-  const open: OpenFile = { file, name: file.name, relativePath: file.name, parentId: 'folder-a' };
+  const open: OpenFile = { file, body: file, name: file.name, relativePath: file.name, parentId: 'folder-a' };
   const start = (): Promise<RunResult> => run(open, parts);
   return { controller, keeper, slots, open, pagePool, parts, reads, service, start, reported };
 }

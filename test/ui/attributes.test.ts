@@ -34,6 +34,8 @@ const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings
   multiple: ['', ({ multiple }) => multiple, true],
   'min-files': ['2', ({ minFiles }) => minFiles, 2],
   'max-files': ['7', ({ maxFiles }) => maxFiles, 7],
+  'image-max-edge': ['2000', ({ imageMaxEdge }) => imageMaxEdge, 2000],
+  'strip-location': ['', ({ stripLocation }) => stripLocation, true],
   'max-file-size': ['500MB', ({ maxFileSizeBytes }) => maxFileSizeBytes, 500_000_000],
   'chunk-size': ['8MiB', ({ chunkSizeBytes }) => chunkSizeBytes, 8_388_608],
   concurrency: ['3', ({ concurrency }) => concurrency, 3],
@@ -71,6 +73,7 @@ const OWN = [
   'chunk-events',
   'no-leave-warning',
   'wake-lock',
+  'thumbnails',
   'persist-storage',
 ];
 

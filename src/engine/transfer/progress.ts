@@ -108,7 +108,7 @@ export class Estimate {
 }
 
 export class Progress {
-  readonly #sizeBytes: number;
+  #sizeBytes: number;
   readonly #estimate = new Estimate();
   readonly #stored = new Map<number, number>();
   readonly #inFlight = new Map<number, number>();
@@ -125,6 +125,17 @@ export class Progress {
 
   constructor(sizeBytes: number) {
     this.#sizeBytes = sizeBytes;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** Another file is uploaded than before. */
+  resize(sizeBytes: number): void {
+    this.#sizeBytes = sizeBytes;
+    this.#shownBytes = 0;
+    this.beginRun([]);
   }
 
   /**

@@ -34,7 +34,7 @@ export function fileRow(
   position: number,
   isTabStop: boolean,
   hasSharedReason: boolean,
-  { messages, format, secondsUntil, slots, undo }: WidgetState,
+  { messages, format, secondsUntil, slots, thumbnailOf, undo }: WidgetState,
   commands: Commands,
 ): TemplateResult {
   const name = shownText(file.name);
@@ -59,7 +59,7 @@ export function fileRow(
     aria-rowindex=${position}
     aria-labelledby=${`row-${file.id}`}
   >
-    <span class="badge" part="file-icon" aria-hidden="true">${kind?.toUpperCase() ?? fileIcon}${mark && html`<span class="mark">${mark}</span>`}</span>
+    <span class="badge" part="file-icon" aria-hidden="true">${thumbnailOf?.(file.id) ?? kind?.toUpperCase() ?? fileIcon}${mark && html`<span class="mark">${mark}</span>`}</span>
     <div class="body" id=${`row-${file.id}`} role="gridcell">
       <span class="name"><bdi part="file-name" title=${path + name}><span class="stem">${start}</span><span>${end}</span></bdi></span>
       ${

@@ -4,6 +4,7 @@ import type { FileRules } from '../../core/config.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../../core/types.ts';
 import type { Spoken } from '../announcer.ts';
 import type { Format } from '../format.ts';
+import type { ThumbnailOf } from '../late-thumbnails.ts';
 import type { Messages } from '../messages.ts';
 
 /** The state that views render. */
@@ -30,6 +31,8 @@ export interface WidgetState {
   readonly spoken: Spoken;
   /** The command that can still be undone. */
   readonly undo?: Undo | undefined;
+  /** Returns the thumbnail of a file, if there is one. */
+  readonly thumbnailOf?: ThumbnailOf | undefined;
   /** The row that was focused last. */
   readonly currentId?: FileId | undefined;
   /** Which rows to render. */

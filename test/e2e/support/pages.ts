@@ -78,6 +78,7 @@ for (const element of document.querySelectorAll('[data-token]')) {
   element.getToken = async () => element.dataset.token;
 }
 customElements.whenDefined('secure-uploader').then(() => { globalThis.startedAtMs = performance.now(); });
+await import('/extras.js');
 await import('/secure-uploader.min.js');
 `;
 

@@ -1,0 +1,74 @@
+// Reads the format and the size of an image from its first bytes, so that images that are too large are never decoded.
+
+export interface ImageHead {
+  readonly type: 'image/jpeg' | 'image/png' | 'image/webp' | 'image/gif' | 'image/heif';
+  readonly width: number;
+  readonly height: number;
+  readonly isAnimated: boolean;
+}
+
+/** Returns what the first bytes of a file say; `undefined` if they are not those of a known image. */
+export function readHead(bytes: Uint8Array): ImageHead | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = (at: number, length = 4): string => String.fromCharCode(...bytes.subarray(at, at + length));
+  try {
+    if (view.getUint32(0) === 0x89504e47)
+      return {
+        type: 'image/png',
+        width: view.getUint32(16),
+        height: view.getUint32(20),
+        isAnimated: indexOf(bytes, 'acTL') > 0,
+      };
+    if (view.getUint16(0) === 0xffd8) return { type: 'image/jpeg', ...jpegSize(view), isAnimated: false };
+    if (text(0, 3) === 'GIF') {
+      const [width, height] = [view.getUint16(6, true), view.getUint16(8, true)];
+      return { type: 'image/gif', width, height, isAnimated: true };
+    }
+    if (text(0) === 'RIFF' && text(8) === 'WEBP') return { type: 'image/webp', ...webpSize(view, text(12)) };
+    if (text(4) === 'ftyp' && /^(hei[cx]|mif1|avif)/.test(text(8)))
+      return { type: 'image/heif', ...heifSize(view, bytes), isAnimated: false };
+  } catch {
+    // The file ends too early.
+  }
+  return undefined;
+}
+
+type Size = Pick<ImageHead, 'width' | 'height'>;
+
+function jpegSize(view: DataView): Size {
+  for (let at = 2; ; ) {
+    const marker = view.getUint16(at);
+    const isFrame = marker >= 0xffc0 && marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker);
+    if (isFrame) return { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
+    // Before a marker, there may be more bytes 0xff.
+    at += marker === 0xffff ? 1 : 2 + view.getUint16(at + 2);
+  }
+}
+
+function webpSize(view: DataView, format: string): Size & Pick<ImageHead, 'isAnimated'> {
+  const lossless = view.getUint32(21, true);
+  const [width, height] =
+    format === 'VP8X'
+      ? [(view.getUint32(24, true) & 0xffffff) + 1, (view.getUint32(26, true) >>> 8) + 1]
+      : format === 'VP8L'
+        ? [(lossless & 0x3fff) + 1, ((lossless >>> 14) & 0x3fff) + 1]
+        : [view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff];
+  return { width, height, isAnimated: format === 'VP8X' && (view.getUint8(20) & 2) > 0 };
+}
+
+/** A HEIF file has the size of the image, of its tiles and of its thumbnails: the greatest counts. */
+function heifSize(view: DataView, bytes: Uint8Array): Size {
+  let size = { width: 0, height: 0 };
+  for (let at = indexOf(bytes, 'ispe'); at > 0; at = indexOf(bytes, 'ispe', at + 4)) {
+    const [width, height] = [view.getUint32(at + 8), view.getUint32(at + 12)];
+    if (width * height > size.width * size.height) size = { width, height };
+  }
+  return size;
+}
+
+function indexOf(bytes: Uint8Array, name: string, from = 0): number {
+  const codes = Array.from(name, (letter) => letter.charCodeAt(0));
+  for (let at = bytes.indexOf(codes[0] ?? 0, from); at >= 0; at = bytes.indexOf(codes[0] ?? 0, at + 1))
+    if (codes.every((code, index) => bytes[at + index] === code)) return at;
+  return -1;
+}

@@ -1,0 +1,82 @@
+// What is done with photos, in a worker or in the page: smaller copies, thumbnails, and removing the location.
+
+import { readHead } from './image-head.ts';
+import { stripLocation } from './strip-location.ts';
+
+/** A message to the worker. The answer is a `TaskResult`. */
+export interface PhotoTask {
+  readonly file: File;
+  /** Greatest width and height, in pixels. */
+  readonly maxEdge: number;
+  /** What is wanted: the file without its location, if it is not made smaller; or a thumbnail. */
+  readonly wanted: 'photo' | 'without-location' | 'thumbnail';
+}
+
+/** `undefined`: the file stays as it is, or there is no thumbnail. `unsupported`: the location cannot be removed. */
+export type TaskResult = Blob | ImageBitmap | 'unsupported' | undefined;
+
+/** An image of more bytes or pixels is not decoded. 64 megapixels need 256 MB for a moment. */
+const MAX_BYTES = 100e6;
+const MAX_PIXELS = 64e6;
+/** The size of a JPEG file may come after large metadata. */
+const HEAD_BYTES = 2 ** 20;
+const JPEG_QUALITY = 0.85;
+
+export async function runTask({ file, maxEdge, wanted }: PhotoTask): Promise<TaskResult> {
+  if (wanted === 'thumbnail') return (await scaled(file, maxEdge, true))?.canvas.transferToImageBitmap();
+  const smaller = await resized(file, maxEdge);
+  if (smaller || wanted === 'photo') return smaller;
+  const stripped = await stripLocation(file);
+  return stripped === file ? undefined : stripped;
+}
+
+/** Resolves with a smaller image; `undefined` if the file is no photo, small enough, animated, or would not become smaller. */
+async function resized(file: File, maxEdge: number): Promise<Blob | undefined> {
+  const found = await scaled(file, maxEdge, false);
+  if (!found) return undefined;
+  const { canvas, type } = found;
+  const encode = (as: string): Promise<Blob> => canvas.convertToBlob({ type: as, quality: JPEG_QUALITY });
+  let blob = await encode(type);
+  if (blob.type !== type) {
+    // Safari cannot write WebP.
+    fillBehind(canvas);
+    blob = await encode('image/jpeg');
+  }
+  return blob.size < file.size ? blob : undefined;
+}
+
+async function scaled(
+  file: File,
+  maxEdge: number,
+  isThumbnail: boolean,
+): Promise<{ readonly canvas: OffscreenCanvas; readonly type: string } | undefined> {
+  if (file.size > MAX_BYTES || maxEdge === Number.POSITIVE_INFINITY) return undefined;
+  const head = readHead(new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()));
+  if (!head || head.width * head.height > MAX_PIXELS) return undefined;
+  if (!isThumbnail && (head.isAnimated || Math.max(head.width, head.height) <= maxEdge)) return undefined;
+  // The browser may not know the format, and the file may be broken. The orientation of the camera is applied.
+  // Firefox does not recognize the format of a file that was made of several parts, if the first one has a few bytes only.
+  const whole = new Blob([await file.arrayBuffer()]);
+  const image = await createImageBitmap(whole).catch(() => undefined);
+  if (!image) return undefined;
+  const scale = Math.min(1, maxEdge / Math.max(image.width, image.height));
+  const [width, height] = [image.width, image.height].map((edge) => Math.max(1, Math.round(edge * scale)));
+  const canvas = new OffscreenCanvas(width as number, height as number);
+  const type = head.type === 'image/heif' ? 'image/jpeg' : head.type;
+  const context = canvas.getContext('2d');
+  if (!context) return undefined;
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  image.close();
+  if (type === 'image/jpeg') fillBehind(canvas);
+  return { canvas, type };
+}
+
+/** Makes transparent parts white. In a JPEG file, they would be black. */
+function fillBehind(canvas: OffscreenCanvas): void {
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  context.globalCompositeOperation = 'destination-over';
+  context.fillStyle = '#fff';
+  context.fillRect(0, 0, canvas.width, canvas.height);
+}

@@ -1,0 +1,150 @@
+// Prepares photos for `image-max-edge` and `strip-location`. Loaded on demand.
+
+import type { PhotoTask, runTask, TaskResult } from './photo-tasks.ts';
+
+/** What this module gets from the page. A second import of the same would be another copy beside the one file. */
+export interface PhotoParts {
+  /** Converts the URL of a worker for pages with Trusted Types. Throws if it has another origin. */
+  readonly trusted: (url: string) => string;
+  /** Loads what the page needs without a worker. */
+  readonly loadTasks: () => Promise<{ readonly runTask: typeof runTask }>;
+}
+
+/** Longest start of the worker, in milliseconds. */
+const START_MS = 10_000;
+/** Time without a task after which the worker is closed, in milliseconds. */
+const IDLE_MS = 10_000;
+
+/** Replaces `Worker` in an expression that bundlers recognize. */
+class WorkerAddress {
+  readonly url: string;
+  constructor(url: URL, _options: WorkerOptions) {
+    this.url = url.href;
+  }
+}
+
+const ownAddress = (Worker = WorkerAddress): string =>
+  new Worker(new URL('./photo.worker.js', import.meta.url), { type: 'module' }).url;
+
+/** Resolves with a worker. Rejects if its file is missing, on another origin, or blocked by a policy. */
+async function startWorker({ trusted }: PhotoParts): Promise<Worker> {
+  const { href } = new URL(ownAddress(), location.href);
+  const worker = new Worker(trusted(href), { type: 'module', name: 'secure-uploader-photos' });
+  return new Promise((resolve, reject) => {
+    const fail = (): void => {
+      worker.terminate();
+      reject(new Error('No worker'));
+    };
+    const timer = setTimeout(fail, START_MS);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      fail();
+    };
+    worker.onmessage = () => {
+      clearTimeout(timer);
+      resolve(worker);
+    };
+  });
+}
+
+/** Runs one task at a time, in a worker of its own. Without a worker, the tasks run in the page. */
+export class PhotoLane {
+  readonly #parts: PhotoParts;
+  #worker: Promise<Worker | undefined> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #idle: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(parts: PhotoParts) {
+    this.#parts = parts;
+  }
+
+  /** Rejects with the signal's reason if the signal aborts, and with an error if the task fails. */
+  run(task: PhotoTask, signal: AbortSignal): Promise<TaskResult> {
+    const result = this.#last.then(() => {
+      signal.throwIfAborted();
+      return this.#ask(task, signal);
+    });
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #ask(task: PhotoTask, signal: AbortSignal): Promise<TaskResult> {
+    clearTimeout(this.#idle);
+    this.#worker ??= startWorker(this.#parts).catch(() => undefined);
+    const worker = await this.#worker;
+    signal.throwIfAborted();
+    let stop = (): void => undefined;
+    const stopped = new Promise<never>((_resolve, reject) => {
+      stop = () => reject(signal.reason);
+      signal.addEventListener('abort', stop);
+    });
+    try {
+      return await Promise.race([stopped, worker ? ask(worker, task) : this.#askPage(task)]);
+    } catch (error) {
+      // A decoder that hangs would hold up all other photos.
+      if (worker) this.#close(worker);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      if (worker) this.#idle = setTimeout(() => this.#close(worker), IDLE_MS);
+    }
+  }
+
+  async #askPage(task: PhotoTask): Promise<TaskResult> {
+    return (await this.#parts.loadTasks()).runTask(task);
+  }
+
+  #close(worker: Worker): void {
+    worker.terminate();
+    this.#worker = undefined;
+  }
+}
+
+function ask(worker: Worker, task: PhotoTask): Promise<TaskResult> {
+  return new Promise((resolve, reject) => {
+    worker.onerror = reject;
+    worker.onmessage = ({ data }) => ('error' in data ? reject(new Error(data.error)) : resolve(data.result));
+    worker.postMessage(task);
+  });
+}
+
+let lane: PhotoLane | undefined;
+
+/** Names of the formats that photos get. */
+const EXTENSIONS: Readonly<Record<string, RegExp>> = {
+  jpg: /\.(jpe?g|jfif)$/i,
+  png: /\.png$/i,
+  webp: /\.webp$/i,
+};
+
+/** Returns the name with the extension of a type such as `image/jpeg`. */
+function nameFor(name: string, type: string): string {
+  const extension = type.slice('image/'.length).replace('jpeg', 'jpg');
+  return EXTENSIONS[extension]?.test(name) === false
+    ? `${name.replace(/\.[a-z]\w{1,4}$/i, '')}.${extension}`
+    : name;
+}
+
+/**
+ * Resolves with a copy of a photo that has at most `maxEdge` pixels in width and height, and no metadata. Other files, smaller
+ * photos and those that would not become smaller stay as they are; with `stripsLocation`, without their location. Resolves with
+ * `undefined` if that is impossible.
+ */
+export async function preparePhoto(
+  file: File,
+  maxEdge: number,
+  stripsLocation: boolean,
+  parts: PhotoParts,
+  signal: AbortSignal,
+): Promise<File | undefined> {
+  lane ??= new PhotoLane(parts);
+  const wanted = stripsLocation ? 'without-location' : 'photo';
+  const made = (await lane.run({ file, maxEdge, wanted }, signal)) as Blob | 'unsupported' | undefined;
+  if (made === undefined) return file;
+  if (made === 'unsupported') return undefined;
+  const { lastModified, name } = file;
+  return new File([made], made.type === file.type ? name : nameFor(name, made.type), {
+    type: made.type,
+    lastModified,
+  });
+}
