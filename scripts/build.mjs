@@ -56,17 +56,10 @@ function compile() {
 /** Deletes the declarations of modules that no entry's types refer to. */
 function dropUnusedTypes() {
   const files = listEntries(root).flatMap(([, { types }]) => (types ? join(root, types) : []));
-  const options = { ...{ module: 'ESNext', moduleResolution: 'Bundler' }, allowImportingTsExtensions: true };
-  const { options: parsed } = ts.convertCompilerOptionsFromJson(
-    { ...options, noEmit: true, skipLibCheck: true },
-    root,
-  );
-  const used = new Set(
-    ts
-      .createProgram(files, parsed)
-      .getSourceFiles()
-      .map(({ fileName }) => resolve(fileName)),
-  );
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson({ ...config.compilerOptions, paths: {} }, root);
+  const sources = ts.createProgram(files, options).getSourceFiles();
+  const used = new Set(sources.map(({ fileName }) => resolve(fileName)));
   for (const name of filesUnder(dist, ['.'], /\.d\.ts$/))
     if (!used.has(join(dist, name))) rmSync(join(dist, name));
 }

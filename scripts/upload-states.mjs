@@ -2,7 +2,7 @@
 // With `--check`, only checks that the file is up to date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { reduce } from '../src/engine/upload-machine.ts';
-import { publicPhase, stateNameOf } from '../src/engine/upload-state.ts';
+import { isRunning, publicPhase, stateNameOf } from '../src/engine/upload-state.ts';
 import { at, EVENTS, nameOf, TABLE } from '../test/engine/upload-table.ts';
 
 const path = new URL('../docs/upload-states.md', import.meta.url);
@@ -44,17 +44,8 @@ function cell(row, event) {
   const { model: after, effects } = reduce(model, event);
   if (after === model) return undefined;
   const aborts = after.generation !== model.generation && at(row).state.phase !== after.state.phase;
-  const isLive = [
-    'opening',
-    'transforming',
-    'hashing',
-    'uploading',
-    'committing',
-    'accepted',
-    'blocked',
-  ].includes(row);
   const done = effects.map((effect) => `\`${nameOf(effect)}\``).join(', ');
-  return [stateName(after.state), aborts && isLive ? 'the run is aborted' : '', done]
+  return [stateName(after.state), aborts && isRunning(at(row).state) ? 'the run is aborted' : '', done]
     .filter(Boolean)
     .join('; ');
 }

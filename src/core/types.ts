@@ -192,7 +192,7 @@ export interface UploadRecord {
   /** Key composed of service, client, owner, folder, path and the identity of the file. */
   readonly key: string;
   readonly name: string;
-  /** Size of what `transformFile` made of the file; absent for the file itself. */
+  /** Size of the file that is uploaded instead (`transformFile`, photos); absent for the file itself. */
   readonly bodyBytes?: number | undefined;
   /** Name on the service, if it differs from the file's own name. */
   readonly newName?: string | undefined;

@@ -27,7 +27,7 @@ export interface Times {
   readonly callTimeoutMs?: number;
   /** Timeout of a PUT without progress. */
   readonly stallMs?: number;
-  /** Longest time of `transformFile`. Defaults to 5 minutes. */
+  /** Longest time of `transformFile` and of preparing a photo. Defaults to 5 minutes. */
   readonly transformMs?: number;
   readonly auth?: Partial<AuthTimes>;
 }

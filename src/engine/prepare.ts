@@ -46,7 +46,7 @@ export async function prepare(
       signal.throwIfAborted();
       throw new UploaderError('file-unreadable', 'The file cannot be read', { cause });
     });
-    warnOnConsole(`${file.name} could not be prepared.`, error);
+    warnOnConsole('A file could not be prepared.', error);
     throw new UploaderError('transform-failed', 'The file could not be prepared', { cause: error });
   });
   const refused = made !== file && refusal({ file: made }, limitsOf(settings), 0);

@@ -2,7 +2,7 @@
 
 import type { Change } from '../core/changes.ts';
 import { canRetry, codeFacts, type ErrorCode, isCallRetryable } from '../core/error-codes.ts';
-import { toUploaderError, type UploaderError } from '../core/errors.ts';
+import { toUploaderError, UploaderError } from '../core/errors.ts';
 import { pathUnder } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
 import { type HostBackoff, type RetryPolicy, retrying } from '../core/retries.ts';
@@ -68,7 +68,7 @@ export interface RunTarget {
   reportProgress(): void;
 }
 
-type Send = (outcome: UploadOutcome) => void;
+export type Send = (outcome: UploadOutcome) => void;
 
 const scheduleRetry = (send: Send, retryAt: number, error: UploaderError): void => {
   const attempt = { retryAt, lastError: describeError(error) };
@@ -314,3 +314,11 @@ export function describeError(error: unknown): ErrorSnapshot {
     ...(known.status !== undefined && { status: known.status }),
   };
 }
+
+/**
+ * Returns true if the upload can continue after the user provides the file. This is the case if the file was unreadable, or if the
+ * saved session is lost and the page does not have the file.
+ */
+export const needsFileAfter = (error: unknown, picked: PickedFile | undefined): boolean =>
+  error instanceof UploaderError &&
+  (error.code === 'file-unreadable' || (error.code === 'session-expired' && !picked));

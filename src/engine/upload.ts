@@ -19,8 +19,10 @@ import {
   createConfirmParts,
   createRunParts,
   describeError,
+  needsFileAfter,
   openFileOf,
   type RunContext,
+  type Send,
 } from './upload-run.ts';
 import {
   isRunning,
@@ -33,18 +35,8 @@ import {
   waitsForFile,
 } from './upload-state.ts';
 
-type Send = (outcome: UploadOutcome) => void;
-
 /** Changes whose detail contains the name of the file. */
 const NAMED: readonly ChangeName[] = ['upload-failed', 'upload-canceled', 'file-removed', 'file-renamed'];
-
-/**
- * Returns true if the upload can continue after the user provides the file. This is the case if the file was unreadable, or if the
- * saved session is lost and the page does not have the file.
- */
-const needsFileAfter = (error: unknown, picked: PickedFile | undefined): boolean =>
-  error instanceof UploaderError &&
-  (error.code === 'file-unreadable' || (error.code === 'session-expired' && !picked));
 
 /** Everything that all uploads of an engine share. */
 export interface UploadContext extends RunContext {
@@ -194,7 +186,7 @@ export class Upload {
 
   /** Reports the progress that an earlier visit saved. */
   showRecord({ stored, chunkSizeBytes, sizeBytes, bodyBytes = sizeBytes }: UploadRecord): void {
-    if (bodyBytes !== this.sizeBytes) this.progress.resize(bodyBytes);
+    this.progress.resize(bodyBytes);
     this.progress.beginRun(plan(this.sizeBytes, chunkSizeBytes, stored));
     this.reportProgress();
   }
@@ -337,9 +329,8 @@ export class Upload {
   async #prepare(file: File, signal: AbortSignal, send: Send): Promise<File> {
     const { service, settings } = this.connection;
     const body = await prepare(file, settings, signal, send, this.#context.transformMs);
-    if (body.size !== this.sizeBytes) {
-      this.progress.resize(body.size);
-      if (this.session) void service.cancel(this.session);
+    if (this.progress.resize(body.size) && this.session) {
+      void service.cancel(this.session);
       this.session = undefined;
     }
     // Not if the user has chosen another name.

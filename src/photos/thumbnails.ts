@@ -88,12 +88,9 @@ export class Thumbnails {
 function canvasOf(image: ImageBitmap): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   [canvas.width, canvas.height] = [image.width, image.height];
-  Object.assign(canvas.style, {
-    inlineSize: '100%',
-    blockSize: '100%',
-    objectFit: 'cover',
-    borderRadius: 'inherit',
-  });
+  // Out of the flow, so that a high picture does not make the badge higher.
+  canvas.style.cssText =
+    'position:absolute;inset:0;inline-size:100%;block-size:100%;object-fit:cover;border-radius:inherit';
   canvas.getContext('bitmaprenderer')?.transferFromImageBitmap(image);
   return canvas;
 }

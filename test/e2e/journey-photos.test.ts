@@ -80,6 +80,24 @@ test('photos become smaller copies, and a film is refused', async () => {
   );
   const [failed] = await until(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'location-not-removed');
-  await page.locator('secure-uploader').getByText("The location can't be removed from this file.").waitFor();
+  // The live region has the same sentence.
+  const shown = page.locator('secure-uploader [part~=error]');
+  assert.match(await shown.innerText(), /^The location can't be removed from this file\./);
+  await page.close();
+});
+
+test('without extras.js, a photo is not sent, and the console says why', async () => {
+  const page = await world.openWithToken('strip-location');
+  await page.evaluate(() => Reflect.deleteProperty(globalThis, Symbol.for('secure-uploader.extras')));
+  const warnings: string[] = [];
+  page.on('console', (message) => warnings.push(message.text()));
+  await addPhotos(page, 1);
+  const [failed] = await until(page, 'upload-failed');
+  assert.equal(failed?.detail.code, 'transform-failed');
+  assert.ok(
+    warnings.some((text) => text.includes('Load extras.js first')),
+    warnings.join(),
+  );
+  assert.deepEqual(await eventsOf(page, 'upload-started'), []);
   await page.close();
 });

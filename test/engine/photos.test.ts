@@ -98,7 +98,7 @@ async function withoutLimit(task: Parameters<typeof runTask>[0]): Promise<Blob> 
 describe('image-max-edge', () => {
   it('sends a smaller copy of a photo, without its metadata', async () => {
     const { engine, sent } = await upload(await photo(1200, 800), { imageMaxEdge: 600 });
-    const shown = await show(new Blob([sent], { type: 'image/jpeg' }));
+    const shown = await show(sent);
     expect([shown.width, shown.height]).to.deep.equal([600, 400]);
     expect([shown.colorAt(0.2, 0.8), shown.colorAt(0.8, 0.8), shown.colorAt(0.5, 0.1)]).to.deep.equal([
       'f00',
@@ -111,7 +111,7 @@ describe('image-max-edge', () => {
 
   it('turns the photo as the camera says', async () => {
     const { sent } = await upload(await photo(1200, 800, 6), { imageMaxEdge: '600' });
-    const shown = await show(new Blob([sent], { type: 'image/jpeg' }));
+    const shown = await show(sent);
     expect([shown.width, shown.height]).to.deep.equal([400, 600]);
     // The top of the picture is now at its right, and its left at the top.
     expect([shown.colorAt(0.9, 0.5), shown.colorAt(0.3, 0.2), shown.colorAt(0.3, 0.8)]).to.deep.equal([
@@ -167,6 +167,35 @@ describe('image-max-edge', () => {
     } finally {
       OffscreenCanvas.prototype.convertToBlob = convertToBlob;
     }
+  });
+
+  it('makes JPEG of AVIF, if the browser can show it, also with strip-location', async () => {
+    const avif = await (await fetch('/test/photos/fixtures/photo.avif')).blob();
+    const isShown = await show(avif).then(
+      () => true,
+      () => false,
+    );
+    // With an empty box, so that the copy is smaller.
+    const empty = [new Uint8Array([0, 0, 0x13, 0x90]), 'free', new Uint8Array(5000)];
+    const file = new File([avif, ...empty], 'photo.avif', { type: 'image/avif' });
+    const engine = new TestEngine({ imageMaxEdge: 32, stripLocation: true });
+    engine.service.answerAll();
+    await engine.uploader.addFiles([file]);
+    await until(() => ['done', 'failed'].includes(engine.phases()[0] ?? ''));
+    const [row] = engine.uploader.snapshot.files;
+    expect([row?.name, row?.error?.code]).to.deep.equal(
+      isShown ? ['photo.jpg', undefined] : ['photo.avif', 'location-not-removed'],
+    );
+  });
+
+  it('keeps WebP where the browser can write it', async () => {
+    const webp = await picture('image/webp', 300, 200);
+    const file = new File([webp, new Uint8Array(5000)], 'a.webp', { type: webp.type });
+    const { engine, sent } = await upload(file, { imageMaxEdge: 100 });
+    const type = readHead(new Uint8Array(await sent.arrayBuffer()))?.type;
+    expect(type).to.equal(webp.type);
+    expect((await show(sent)).width).to.equal(100);
+    expect(engine.phases()).to.deep.equal(['done']);
   });
 
   it('never decodes a picture of 900 megapixels, nor animations', async () => {

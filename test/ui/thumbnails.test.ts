@@ -2,6 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
+import { crcOf } from '../../src/photos/png.ts';
+import { Thumbnails } from '../../src/photos/thumbnails.ts';
 import { quietFor, until } from '../support/collect.ts';
 import { all, createElement, one, shown, textFile } from './support.ts';
 
@@ -19,27 +21,41 @@ const create = (settings = {}): Promise<SecureUploader> =>
 const rowOf = (element: SecureUploader, name: string): HTMLElement =>
   all(element, '.row').find((row) => row.textContent?.includes(name)) as HTMLElement;
 
+function colorOf(canvas: HTMLCanvasElement): string {
+  const copy = new OffscreenCanvas(1, 1).getContext('2d') as OffscreenCanvasRenderingContext2D;
+  copy.drawImage(canvas, 0, 0, 1, 1);
+  return copy.getImageData(0, 0, 1, 1).data.join();
+}
+
 describe('thumbnails', () => {
   it('are shown in the rows of images, at most 96 pixels wide and high, in place of the letters', async () => {
     const element = await create();
-    await element.addFiles([await picture('red.png'), textFile('notes.txt')]);
+    await element.addFiles([
+      await picture('red.png'),
+      await picture('high.png', '#0f0', 200, 300),
+      textFile('notes.txt'),
+    ]);
     const canvas = await shown(() => element.renderRoot.querySelector('canvas'));
     expect([canvas.width, canvas.height]).to.deep.equal([96, 64]);
-    const copy = new OffscreenCanvas(1, 1).getContext('2d') as OffscreenCanvasRenderingContext2D;
-    copy.drawImage(canvas, 0, 0, 1, 1);
-    expect([...copy.getImageData(0, 0, 1, 1).data]).to.deep.equal([255, 0, 0, 255]);
+    expect(colorOf(canvas)).to.equal('255,0,0,255');
     expect(rowOf(element, 'red').querySelector('.badge')?.textContent?.trim()).to.equal('');
     expect(one(element, '.badge[part=file-icon]').getAttribute('aria-hidden')).to.equal('true');
-    const { width, height } = canvas.getBoundingClientRect();
-    const badge = (canvas.parentElement as HTMLElement).getBoundingClientRect();
-    expect([width, height]).to.deep.equal([badge.width, badge.height]);
-    expect(rowOf(element, 'notes').querySelector('.badge')?.textContent).to.equal('TXT');
+    await shown(() => rowOf(element, 'high').querySelector('canvas'));
+    const letters = rowOf(element, 'notes').querySelector('.badge') as HTMLElement;
+    expect(letters.textContent).to.equal('TXT');
+    const { width, height } = letters.getBoundingClientRect();
+    for (const each of all(element, 'canvas')) {
+      const box = each.getBoundingClientRect();
+      expect([box.width, box.height]).to.deep.equal([width, height]);
+    }
   });
 
   it('are not made of broken files, drawings with scripts, and pictures of 900 megapixels', async () => {
     const png = new Uint8Array(await (await picture('a.png')).arrayBuffer());
-    new DataView(png.buffer).setUint32(16, 30_000);
-    new DataView(png.buffer).setUint32(20, 30_000);
+    const view = new DataView(png.buffer);
+    view.setUint32(16, 30_000);
+    view.setUint32(20, 30_000);
+    view.setInt32(29, crcOf(png.subarray(12, 29)));
     const svg =
       '<svg xmlns="http://www.w3.org/2000/svg" onload="window.wasRun = true"><script>window.wasRun = true</script></svg>';
     const element = await create();
@@ -59,6 +75,40 @@ describe('thumbnails', () => {
       'MP4',
     ]);
     expect('wasRun' in window).to.equal(false);
+  });
+
+  it('show a frame of a video, if the browser can play it', async () => {
+    const webm = await (await fetch('/test/photos/fixtures/green.webm')).blob();
+    const isPlayable = document.createElement('video').canPlayType('video/webm; codecs=vp8') !== '';
+    const element = await create();
+    await element.addFiles([
+      new File([webm], 'film.webm', { type: 'video/webm' }),
+      await picture('last.png'),
+    ]);
+    await shown(() => rowOf(element, 'last').querySelector('canvas'));
+    expect(rowOf(element, 'film').querySelector('canvas') !== null).to.equal(isPlayable);
+    if (!isPlayable) return;
+    // Browsers convert the colors of videos differently.
+    const [red = 0, green = 0, blue = 0] = colorOf(one<HTMLCanvasElement>(element, 'canvas'))
+      .split(',')
+      .map(Number);
+    expect(green - Math.max(red, blue)).to.be.greaterThan(100);
+  });
+
+  it('are kept for 300 files at most', async () => {
+    const file = await picture('blue.png', '#00f', 8, 8);
+    const ready: number[] = [];
+    const thumbnails = new Thumbnails({
+      trusted: (url) => url,
+      loadTasks: () => import('../../src/photos/photo-tasks.ts'),
+      fileOf: () => file,
+      onReady: () => ready.push(1),
+      whenIdle: (work) => work(),
+    });
+    const ids = Array.from({ length: 301 }, (_, at) => `file ${at}`);
+    for (const id of ids) thumbnails.of(id);
+    await shown(() => ready.length === ids.length);
+    expect([thumbnails.of('file 1') !== undefined, thumbnails.of('file 0')]).to.deep.equal([true, undefined]);
   });
 
   it('are made of the visible rows only', async () => {

@@ -4,6 +4,15 @@ import type { FileSnapshot } from '../../src/index.ts';
 import { file } from './fixtures/snapshots.ts';
 import { type Cases, failed, paused, pdf, speeds } from './row-cases.ts';
 
+const PAUSED = [
+  'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50%',
+  'totals-icon <upload>',
+  'headline Paused',
+  'totals-status 2 MB of 4 MB',
+  'button resume-all-button <resume>Resume all',
+  'button cancel-all-button <close>Cancel all',
+];
+
 export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly isManual?: boolean }> = {
   'one file is sent': [{ files: [pdf('uploading', 0.5, speeds)] }, []],
   'two files wait': [
@@ -93,17 +102,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
       'button cancel-all-button <close>Cancel all',
     ],
   ],
-  'two are paused by the user': [
-    { files: [paused('user'), paused('user')] },
-    [
-      'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50%',
-      'totals-icon <upload>',
-      'headline Paused',
-      'totals-status 2 MB of 4 MB',
-      'button resume-all-button <resume>Resume all',
-      'button cancel-all-button <close>Cancel all',
-    ],
-  ],
+  'two are paused by the user': [{ files: [paused('user'), paused('user')] }, PAUSED],
   'two wait for sign-in': [
     { files: [paused('signed-out'), paused('signed-out')] },
     [
@@ -147,14 +146,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
   ],
   'one needs its file, one is paused by the user': [
     { files: [paused('needs-file'), paused('user')] },
-    [
-      'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50%',
-      'totals-icon <upload>',
-      'headline Paused',
-      'totals-status 2 MB of 4 MB',
-      'button resume-all-button <resume>Resume all',
-      'button cancel-all-button <close>Cancel all',
-    ],
+    PAUSED,
   ],
   'one failed since its name exists, another one for a missing permission': [
     { files: [failed('name-taken'), failed('forbidden')] },

@@ -131,11 +131,13 @@ export class Progress {
     return this.#sizeBytes;
   }
 
-  /** Another file is uploaded than before. */
-  resize(sizeBytes: number): void {
+  /** Starts over if the size is another one. Returns true then. */
+  resize(sizeBytes: number): boolean {
+    if (sizeBytes === this.#sizeBytes) return false;
     this.#sizeBytes = sizeBytes;
     this.#shownBytes = 0;
     this.beginRun([]);
+    return true;
   }
 
   /**
