@@ -107,7 +107,7 @@ const nearEachOther: Plugin = {
   name: 'near-each-other',
   transform(code, id) {
     if (id !== path('src/define.ts')) return undefined;
-    const first = ['ui/views/widget', 'engine/sign-in', 'engine/uploader'];
+    const first = ['ui/messages', 'engine/sign-in', 'engine/uploader', 'ui/views/widget'];
     return { code: first.map((name) => `import './${name}.ts';`).join('') + code, map: null };
   },
 };

@@ -1,4 +1,4 @@
-// One row for each error code.
+// All error codes, and how each is handled.
 
 /** How an error is handled. The text for users is in `src/ui/messages.ts`. */
 interface CodeFacts {
@@ -15,7 +15,66 @@ interface CodeFacts {
   readonly endsSession?: true;
 }
 
-const CODES = {
+/** All error codes. */
+export const ERROR_CODES = [
+  'bad-config',
+  'insecure-context',
+  'file-too-large',
+  'file-type-refused',
+  'too-many-files',
+  'file-empty',
+  'file-unreadable',
+  'file-changed',
+  'wrong-file',
+  'hash-failed',
+  'transform-failed',
+  'location-not-removed',
+  'offline',
+  'network',
+  'timeout',
+  'rate-limited',
+  'forbidden',
+  'name-taken',
+  'session-expired',
+  'service-failed',
+  'service-full',
+  'bad-response',
+  'ticket-expired',
+  'upload-refused',
+  'storage-unreadable',
+  'upload-stalled',
+  'hash-mismatch',
+  'store-full',
+  'store-unavailable',
+  'sign-in-required',
+  'access-denied',
+  'authorize-failed',
+  'popup-blocked',
+  'popup-closed',
+  'popup-timeout',
+  'silent-timeout',
+  'state-mismatch',
+  'issuer-mismatch',
+  'code-rejected',
+  'token-malformed',
+  'token-rejected',
+  'host-token-failed',
+  'credentials-rejected',
+  'account-locked',
+  'challenge-failed',
+  'challenge-denied',
+  'challenge-expired',
+  'method-unsupported',
+  'step-unsupported',
+  'passkey-canceled',
+  'passkey-unavailable',
+  'canceled',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** How errors are handled that differ from most: those can be retried only by the user. */
+const FACTS: Partial<Record<ErrorCode, CodeFacts>> = {
   'bad-config': { retry: 'never' },
   'insecure-context': { retry: 'never' },
   'file-too-large': { retry: 'never' },
@@ -23,57 +82,25 @@ const CODES = {
   'too-many-files': { retry: 'never' },
   'file-empty': { retry: 'never' },
   'file-unreadable': { retry: 'never' },
-  'file-changed': { retry: 'user' },
   'wrong-file': { retry: 'never' },
-  'hash-failed': { retry: 'user' },
-  'transform-failed': { retry: 'user' },
   'location-not-removed': { retry: 'never' },
   offline: { retry: 'automatic', isOutage: true },
   network: { retry: 'automatic', isOutage: true },
   timeout: { retry: 'automatic', isOutage: true },
   'rate-limited': { retry: 'automatic', isOutage: true, isCongestion: true },
-  forbidden: { retry: 'user' },
-  'name-taken': { retry: 'user' },
   'session-expired': { retry: 'user', endsSession: true },
   'service-failed': { retry: 'automatic', isOutage: true },
   'service-full': { retry: 'automatic' },
   'bad-response': { retry: 'automatic' },
   'ticket-expired': { retry: 'automatic' },
   'upload-refused': { retry: 'put-only' },
-  'storage-unreadable': { retry: 'user' },
   'upload-stalled': { retry: 'automatic', isOutage: true, isCongestion: true },
   'hash-mismatch': { retry: 'automatic' },
-  'store-full': { retry: 'user' },
-  'store-unavailable': { retry: 'user' },
-  'sign-in-required': { retry: 'user' },
-  'access-denied': { retry: 'user' },
-  'authorize-failed': { retry: 'user' },
-  'popup-blocked': { retry: 'user' },
-  'popup-closed': { retry: 'user' },
-  'popup-timeout': { retry: 'user' },
-  'silent-timeout': { retry: 'user' },
-  'state-mismatch': { retry: 'user' },
-  'issuer-mismatch': { retry: 'user' },
-  'code-rejected': { retry: 'user' },
-  'token-malformed': { retry: 'user' },
   'token-rejected': { retry: 'user', endsSession: true },
-  'host-token-failed': { retry: 'user' },
-  'credentials-rejected': { retry: 'user' },
-  'account-locked': { retry: 'user' },
-  'challenge-failed': { retry: 'user' },
-  'challenge-denied': { retry: 'user' },
-  'challenge-expired': { retry: 'user' },
-  'method-unsupported': { retry: 'user' },
-  'step-unsupported': { retry: 'user' },
-  'passkey-canceled': { retry: 'user' },
-  'passkey-unavailable': { retry: 'user' },
   canceled: { retry: 'never' },
-} satisfies Record<string, CodeFacts>;
+};
 
-export type ErrorCode = keyof typeof CODES;
-export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[];
-
-export const codeFacts = (code: ErrorCode): CodeFacts => CODES[code];
+export const codeFacts = (code: ErrorCode): CodeFacts => FACTS[code] ?? { retry: 'user' };
 
 /** True if the engine retries a PUT. */
 export const isRetryable = ({ code }: { readonly code: ErrorCode }): boolean =>

@@ -4,9 +4,9 @@ import { copyOfMetadata } from '../core/metadata.ts';
 import { trusted } from '../core/trusted.ts';
 import type { UploadRecord } from '../core/types.ts';
 import { inSlices, sleep } from '../core/wait.ts';
-import { dropKept } from '../keeper/drop-kept.ts';
+import { dropKept, keyOfNew, workerOf } from '../keeper/drop-kept.ts';
 import type { KeeperClient } from '../keeper/keeper-client.ts';
-import { type Added, type Kept, keyOfNew } from '../keeper/keeper-messages.ts';
+import type { Added, Kept } from '../keeper/keeper-messages.ts';
 import { type RecordToSave, readHandle } from '../store/record.ts';
 import type { Connection } from './connection.ts';
 import { askFor, belongsTo, candidateOf, give, identityOf, openHandle, placeOf } from './files.ts';
@@ -135,6 +135,7 @@ export class Restorer {
           onReturn,
           warn: context.warn,
           trusted,
+          shared: { inSlices, keyOfNew, workerOf },
         }),
       (error) => {
         context.warn(`keeper-url: ${error}`);

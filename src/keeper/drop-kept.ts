@@ -1,10 +1,13 @@
-// Drops what file keepers keep. In a module of its own, because a sign-out needs it also in a page without `keeper-url`.
+// Drops what file keepers keep, and other things that a page without `keeper-url` needs, too.
 
 import type { KeeperRequest } from './keeper-messages.ts';
 
 /** Returns the active worker, else the waiting or installing one: it also gets the files if the page is left immediately. */
 export const workerOf = (from: ServiceWorkerRegistration | undefined): ServiceWorker | null | undefined =>
   from?.active ?? from?.waiting ?? from?.installing;
+
+/** Returns the key under which the files of uploads without a record are kept, for a client id of the service. */
+export const keyOfNew = (clientId: string): string => JSON.stringify([clientId]);
 
 /** Drops the files that the keepers of this origin keep for the next page. Never rejects. */
 export async function dropKept(): Promise<void> {

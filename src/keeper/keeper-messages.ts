@@ -106,9 +106,6 @@ function isKept(value: unknown): value is Kept {
   return hasTexts(value, ...PLACE, 'key') && file instanceof File && typeof isPaused === 'boolean' && isSound;
 }
 
-/** Returns the key under which the files of uploads without a record are kept, for a client id of the service. */
-export const keyOfNew = (clientId: string): string => JSON.stringify([clientId]);
-
 /** Returns the valid files of a list; an empty list if `value` is not a list. */
 export const readFiles = (value: unknown): readonly Kept[] =>
   Array.isArray(value) ? value.filter(isKept) : [];

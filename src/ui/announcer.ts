@@ -43,16 +43,18 @@ interface Trouble {
   readonly sentence: string;
 }
 
+/** Errors by the text that announces them. */
+type Gathered = Record<'announceRejected' | 'announceFailed', Trouble[]>;
+
 export class Announcer {
   /** The current texts of the two live regions. */
   spoken: Spoken = {};
   readonly #host: AnnouncerHost;
   readonly #options: AnnouncerOptions;
-  #failed: Trouble[] = [];
-  #rejected: Trouble[] = [];
-  #isGathering = false;
-  #isRunning = false;
-  #stop = new AbortController();
+  /** `undefined` while there are no errors to announce. */
+  #gathered: Gathered | undefined;
+  /** Stops announcing totals; `undefined` while no upload runs. */
+  #running: AbortController | undefined;
 
   constructor(host: AnnouncerHost, options: AnnouncerOptions = { sumsEveryMs: 10_000, gatherMs: 300 }) {
     this.#host = host;
@@ -64,11 +66,11 @@ export class Announcer {
     const { texts } = this.#host;
     switch (change.name) {
       case 'upload-started':
-        if (!this.#isRunning) this.#begin();
+        if (!this.#running) this.#begin();
         break;
       case 'uploads-finished': {
         const { doneCount, failedCount, canceledCount } = change.detail;
-        this.#end();
+        this.stop();
         if (doneCount + failedCount + canceledCount > 0)
           this.say(texts.announceFinished(doneCount, failedCount, canceledCount));
         break;
@@ -84,16 +86,13 @@ export class Announcer {
         if (this.#host.snapshot.auth.mode !== 'local') this.#put('alert', texts[change.detail.code]);
         break;
       case 'upload-failed':
-        this.#failed.push({ name: shownText(change.detail.name), sentence: texts[change.detail.code] });
-        this.#gather();
+        this.#gather('announceFailed', change.detail.name, texts[change.detail.code]);
         break;
       case 'upload-paused': {
         const { id, reason } = change.detail;
         if (reason !== 'needs-file') break;
         const lost = this.#host.snapshot.files.find((file) => file.id === id);
-        if (!lost?.warning) break;
-        this.#failed.push({ name: shownText(lost.name), sentence: texts[lost.warning] });
-        this.#gather();
+        if (lost?.warning) this.#gather('announceFailed', lost.name, texts[lost.warning]);
         break;
       }
       case 'file-rejected': {
@@ -102,8 +101,7 @@ export class Announcer {
           { ...change.detail, code },
           { messages: texts, format: this.#host.format },
         );
-        this.#rejected.push({ name: shownText(name), sentence });
-        this.#gather();
+        this.#gather('announceRejected', name, sentence);
         break;
       }
     }
@@ -111,30 +109,24 @@ export class Announcer {
 
   /** Clears all announcements. Call this method when the user changes. */
   clear(): void {
-    this.#failed = [];
-    this.#rejected = [];
+    this.#gathered = undefined;
     this.spoken = {};
   }
 
   /** Stops announcing totals. */
   stop(): void {
-    this.#end();
+    this.#running?.abort();
+    this.#running = undefined;
   }
 
   #begin(): void {
-    this.#isRunning = true;
-    this.#stop = new AbortController();
-    const { signal } = this.#stop;
+    this.#running = new AbortController();
+    const { signal } = this.#running;
     const begun = sleep(this.#options.gatherMs, signal).then(() => {
       const { openCount } = this.#host.snapshot.totals;
       if (openCount > 0) this.say(this.#host.texts.uploading(openCount));
     });
     void begun.then(() => this.#tellSums(signal)).catch(() => undefined);
-  }
-
-  #end(): void {
-    this.#isRunning = false;
-    this.#stop.abort();
   }
 
   async #tellSums(signal: AbortSignal): Promise<void> {
@@ -153,24 +145,25 @@ export class Announcer {
     }
   }
 
-  /** Announces the number of collected errors and the first error, after a short delay. */
-  #gather(): void {
-    if (this.#isGathering) return;
-    this.#isGathering = true;
+  #gather(tell: keyof Gathered, name: string, sentence: string): void {
+    this.#gathered ??= this.#announceSoon();
+    this.#gathered[tell].push({ name: shownText(name), sentence });
+  }
+
+  /** Announces the number of errors and the first one, after a short delay in which errors are collected. */
+  #announceSoon(): Gathered {
+    const gathered: Gathered = { announceRejected: [], announceFailed: [] };
     void sleep(this.#options.gatherMs, new AbortController().signal).then(() => {
-      this.#isGathering = false;
-      const { texts } = this.#host;
-      const sentences = [
-        [this.#rejected, texts.announceRejected] as const,
-        [this.#failed, texts.announceFailed] as const,
-      ].flatMap(([troubles, tell]) => {
-        const [first] = troubles;
-        return first ? [tell(troubles.length, first.name, first.sentence)] : [];
+      if (gathered !== this.#gathered) return;
+      this.#gathered = undefined;
+      const sentences = (['announceRejected', 'announceFailed'] as const).flatMap((tell) => {
+        const all = gathered[tell];
+        const [first] = all;
+        return first ? [this.#host.texts[tell](all.length, first.name, first.sentence)] : [];
       });
-      this.#failed = [];
-      this.#rejected = [];
       this.#put('alert', sentences.join(' '));
     });
+    return gathered;
   }
 
   /** Announces `text` in the polite live region. */

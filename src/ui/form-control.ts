@@ -142,17 +142,18 @@ export abstract class FormControl extends LitElement {
   }
 
   #updateForm(): void {
-    const { internals, minFileCount, renderRoot, required, shown, texts } = this;
+    const { internals, minFileCount, renderRoot, required, texts } = this;
     const name = this.name ?? '';
     const minCount = Math.max(minFileCount, Number(required));
-    const isUsed = name !== '' || minCount > 0;
-    const values = isUsed
+    // Most pages have no form. `shown` takes a while in a long list.
+    const shown = name !== '' || minCount > 0 ? this.shown : undefined;
+    const { openCount = 0, failedCount = 0 } = shown?.totals ?? {};
+    const values = shown
       ? [...this.restoredValues, ...shown.files.flatMap(({ id }) => this.#values.get(id) ?? [])]
       : [];
     this.#setValue(name, values);
     const anchor = renderRoot.querySelector<HTMLElement>('.base') ?? undefined;
-    if (isUsed && shown.totals.openCount + shown.totals.failedCount > 0)
-      internals.setValidity({ customError: true }, texts.unfinished, anchor);
+    if (openCount + failedCount > 0) internals.setValidity({ customError: true }, texts.unfinished, anchor);
     else if (values.length < minCount)
       internals.setValidity({ valueMissing: true }, texts.atLeast(minCount), anchor);
     else internals.setValidity({});

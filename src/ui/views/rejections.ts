@@ -15,7 +15,8 @@ const SHOWN = 100;
 /** Number of names for each reason that are shown at first. */
 const FEW = 3;
 
-const refused = (name: string): TemplateResult => html`<bdi class="refused" part="rejection">${name}</bdi>`;
+const refused = ({ relativePath }: Rejection): TemplateResult =>
+  html`<bdi class="refused" part="rejection">${shownText(relativePath)}</bdi>`;
 
 /** The panel, or nothing without rejections. */
 export function rejectionsPanel(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
@@ -28,12 +29,13 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
     <div class="body">
       <p class="title">${messages.rejected(rejections.length)}</p>
       <ul class="refusals">
-        ${[...namesByReason(rejections.slice(0, SHOWN), state)].map(
-          ([reason, names]) =>
+        ${Array.from(
+          Map.groupBy(rejections.slice(0, SHOWN), (each) => refusalOf(each, state)),
+          ([reason, those]) =>
             html`<li>
               <p part="rejection-reason">${reason}</p>
-              ${names.slice(0, FEW).map(refused)}
-              ${names.length > FEW ? html`<details><summary>${messages.more(names.length - FEW)}</summary>${names.slice(FEW).map(refused)}</details>` : nothing}
+              ${those.slice(0, FEW).map(refused)}
+              ${those.length > FEW ? html`<details><summary>${messages.more(those.length - FEW)}</summary>${those.slice(FEW).map(refused)}</details>` : nothing}
             </li>`,
         )}
         ${rest > 0 ? html`<li>${messages.more(rest)}</li>` : nothing}
@@ -41,16 +43,6 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
     </div>
     ${button('dismiss', messages.dismiss, () => commands.dismiss(), { icon: closeIcon })}
   </div>`;
-}
-
-/** Returns the names of rejected files by the reason, in the order in which the reasons occurred. */
-function namesByReason(rejections: readonly Rejection[], state: WidgetState): Map<string, string[]> {
-  const names = new Map<string, string[]>();
-  for (const rejection of rejections) {
-    const reason = refusalOf(rejection, state);
-    names.set(reason, [...(names.get(reason) ?? []), shownText(rejection.relativePath)]);
-  }
-  return names;
 }
 
 /** The message of a rejection, with the limit if there is one. */
