@@ -129,8 +129,13 @@ async function readEntry({ entry, handle, file }: Opened, parent: string, findin
 }
 
 /**
- * Reads a folder by its entries: Chromium's handles leave out names like `aux.h` or `a.url`. A reader returns at most 100 children
- * at a time (Chromium), and an empty list at the end.
+ * Number of files that are opened at once. Chromium handles all answers that are ready in one task, and each takes up to 0.4 ms.
+ */
+const AT_ONCE = 32;
+
+/**
+ * Reads a folder by its entries: Chromium's handles leave out names like `aux.h` or `a.url`. A reader returns a part of the
+ * children at a time, and an empty list at the end.
  */
 async function readFolder(
   folder: FileSystemDirectoryEntry,
@@ -144,14 +149,16 @@ async function readFolder(
     const children = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     );
-    const opened = children.map((child) => {
-      const kind = child.isFile ? 'getFileHandle' : 'getDirectoryHandle';
-      return open(
-        child,
-        handles?.[kind](child.name).catch(() => null),
-      );
-    });
-    for (const child of opened) await readEntry(await child, path, findings);
+    for (let at = 0; at < children.length; at += AT_ONCE) {
+      const opened = children.slice(at, at + AT_ONCE).map((child) => {
+        const kind = child.isFile ? 'getFileHandle' : 'getDirectoryHandle';
+        return open(
+          child,
+          handles?.[kind](child.name).catch(() => null),
+        );
+      });
+      for (const child of opened) await readEntry(await child, path, findings);
+    }
     if (children.length > 0) continue;
     if (isEmpty) findings.emptyFolderCount++;
     return;

@@ -125,6 +125,29 @@ describe('reading dropped folders', () => {
     expect(counts.at(-1)).to.equal(231);
   });
 
+  it('opens few files at once, because the browser hands over all that are ready in one task', async () => {
+    let [openCount, mostCount] = [0, 0];
+    const entry = (name: string): ReturnType<typeof fileEntry> => ({
+      ...fileEntry(name),
+      file: (done: (file: File) => void) => {
+        mostCount = Math.max(mostCount, ++openCount);
+        setTimeout(() => {
+          openCount -= 1;
+          done(textFile(name));
+        });
+      },
+    });
+    const tree = folderEntry(
+      'top',
+      Array.from({ length: 99 }, (_, index) => entry(`${index}.txt`)),
+    );
+    const { files } = await readDrop(dropOf({ webkitGetAsEntry: () => tree }), () => undefined);
+    expect(files.map(({ relativePath }) => relativePath)).to.deep.equal(
+      Array.from({ length: 99 }, (_, index) => `top/${index}.txt`),
+    );
+    expect(mostCount).to.equal(32);
+  });
+
   it('continues after an unreadable entry, and names it', async () => {
     const broken = {
       ...fileEntry('broken.txt'),
