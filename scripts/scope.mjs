@@ -36,7 +36,7 @@ export const STAGES = [
   {
     name: 'timing',
     files: [
-      ...filesIn('e2e', 'hand-over-time journey-many-files time-left transfer-memory'),
+      ...filesIn('e2e', 'hand-over-time journey-large-folder journey-many-files time-left transfer-memory'),
       ...filesIn('server', 'fuzz long-journal'),
     ],
     isAlone: true,

@@ -12,6 +12,8 @@ export interface DropHost extends ReactiveControllerHost, HTMLElement {
   readonly disabled: boolean;
   /** With `overlay`, files can be dropped anywhere on the page. */
   readonly layout?: string | undefined;
+  /** As in `<input capture>`. */
+  readonly capture?: string | undefined;
   readonly includeHidden?: boolean;
   readonly renderRoot?: ParentNode | undefined;
 }
@@ -130,9 +132,12 @@ export class DropController implements ReactiveController {
     return files;
   }
 
-  /** Opens the picker of `input`. Shows that the browser collects files after the picker has closed. */
+  /** Opens the picker of `input`, or the camera. Shows that the browser collects files after the picker has closed. */
   open(input: HTMLInputElement): void {
     const page = input.ownerDocument.defaultView;
+    const { capture } = this.#host;
+    if (capture && !input.webkitdirectory) input.setAttribute('capture', capture);
+    else input.removeAttribute('capture');
     const end = new AbortController();
     const { signal } = end;
     const show = (readingCount?: number): void => this.#set({ ...this.intake, readingCount });

@@ -81,7 +81,9 @@ export function focusRow(
   if (!(root as Partial<ShadowRoot>).activeElement) return;
   const rows = [...root.querySelectorAll<HTMLElement>('.row')];
   const row = rows.find((each) => each.dataset.id === id) ?? rows[0];
-  const [next = root.querySelector<HTMLElement>('.base')] = row && isLeaving ? siblingsOf(row) : [row];
+  // The row of a folder may leave with its last file.
+  const [next = root.querySelector<HTMLElement>('.base')] =
+    row && isLeaving ? siblingsOf(row).filter((each) => !each.matches('[part~=folder]')) : [row];
   (next as HTMLElement | null)?.focus();
 }
 

@@ -4,10 +4,14 @@ import { rulesOf } from '../core/names.ts';
 import type { FoundFile } from './read-drop.ts';
 import { readHandles } from './read-drop.ts';
 
-/** Options that restrict what the user can choose. `accept` is as in `<input accept>`. */
+/** Settings that decide what the user can choose, and how. `accept` is as in `<input accept>`. */
 export interface PickOptions {
   readonly multiple?: boolean;
   readonly accept?: string | undefined;
+  /** Nothing is saved, so handles have no use. */
+  readonly noResume?: boolean;
+  /** Only an input opens the camera. */
+  readonly capture?: string | undefined;
 }
 
 interface PickerGlobal {
@@ -16,15 +20,15 @@ interface PickerGlobal {
 
 /**
  * Lets the user choose files. Resolves with their handles, which can be saved to read the files again after a reload. Resolves with
- * an empty list if the user cancels, or if the picker is already open. Resolves with `undefined` if the picker is not available:
- * only Chromium has this picker, and not in cross-origin frames.
+ * an empty list if the user cancels, or if the picker is already open. Resolves with `undefined` if an input has to be used: only
+ * Chromium has this picker, and not in cross-origin frames.
  */
 export async function pickHandles(
-  { multiple = false, accept = '' }: PickOptions,
+  { multiple = false, accept = '', noResume, capture }: PickOptions,
   page: object | null = globalThis,
 ): Promise<readonly FileSystemFileHandle[] | undefined> {
   const picker = page as PickerGlobal | null;
-  if (!picker?.showOpenFilePicker) return undefined;
+  if (!picker?.showOpenFilePicker || noResume || capture) return undefined;
   try {
     return await picker.showOpenFilePicker({ multiple, types: typesOf(accept) });
   } catch (error) {
@@ -35,18 +39,22 @@ export async function pickHandles(
   }
 }
 
-/** Lets the user choose one file; `undefined` if the user cancels. `root` contains an input while its picker is open. */
-export async function pickFile(root: Node): Promise<FoundFile | File | undefined> {
+/**
+ * Lets the user choose one file, or the files of a folder; none if the user cancels. `root` contains an input while its picker is
+ * open.
+ */
+export async function pickAgain(root: Node, isFolder = false): Promise<readonly (FoundFile | File)[]> {
   const document = root.ownerDocument as Document;
-  const handles = await pickHandles({}, document.defaultView);
-  if (handles) return (await readHandles(handles, () => undefined)).files[0];
+  const handles = isFolder ? undefined : await pickHandles({}, document.defaultView);
+  if (handles) return (await readHandles(handles, () => undefined)).files;
   return new Promise((resolve) => {
     const input = document.createElement('input');
     input.type = 'file';
+    input.webkitdirectory = isFolder;
     input.hidden = true;
     const end = (): void => {
       input.remove();
-      resolve(input.files?.[0]);
+      resolve([...(input.files ?? [])]);
     };
     input.addEventListener('change', end);
     input.addEventListener('cancel', end);

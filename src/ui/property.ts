@@ -9,6 +9,10 @@ export const isOn = (value: string | null): boolean => value !== null && !/^\s*f
 /** Reads an attribute that is a word, as HTML does: the case does not matter. */
 export const wordOf = (value: string | null): string | undefined => value?.trim().toLowerCase();
 
+/** Reads `capture`, which needs no value. */
+export const cameraOf = (value: string | null): string | undefined =>
+  wordOf(value === '' ? 'environment' : value);
+
 /** Makes a field a reactive property. By default, its attribute has the same name in kebab case. */
 export const property =
   (options?: PropertyDeclaration) =>

@@ -1,11 +1,12 @@
-// The order of the rows in a long list: failed files are at the top, and what has ended at the end. Short lists keep the order of
-// the files.
+// The rows of the list. In a long list, failed files are at the top, and what has ended is at the end; a short list keeps the
+// order of the files. The files of a folder are below its row, which can be folded.
 
 import type { ReactiveControllerHost } from 'lit';
-import type { Phase } from '../core/phases.ts';
-import type { FileId, FileSnapshot } from '../core/types.ts';
+import { isActive, type Phase } from '../core/phases.ts';
+import type { FileId, FileSnapshot, Snapshot, Totals } from '../core/types.ts';
+import { totalsOf } from '../engine/snapshot-store.ts';
 
-/** Number of files up to which rows never move. */
+/** Number of files up to which rows never move, and up to which a folder is unfolded at first. */
 const SHORT = 10;
 
 /** Groups of files, from top to bottom; files of all other phases are in group 1. */
@@ -17,15 +18,36 @@ const GROUPS: Partial<Record<Phase, 0 | 2>> = { failed: 0, done: 2, canceled: 2 
  */
 const HELD = '.list:is(:hover, :has(:focus-visible))';
 
-/**
- * Returns a function that sorts files: first failed ones, then those that have not ended, then the others; each group in the order
- * of the list. Renders the host when its rows may move again.
- */
+/** What a folder has, and a file has not. */
+export interface FolderFacts extends Totals {
+  /** Number of files that the user has to choose again. */
+  readonly lostCount: number;
+  readonly isFolded: boolean;
+  /** Folds or unfolds the folder. */
+  toggle(): void;
+}
+
+/** A row of the list: a file, or a folder, which looks like a file with the sums of its files. The id of a folder is its path. */
+export type Line = FileSnapshot & { readonly folder?: FolderFacts };
+
+export interface RowOrder {
+  /** Sorts the files: failed ones, then those that have not ended, then the others; each group in the order of the list. */
+  sort(snapshot: Snapshot): Snapshot;
+  /** Puts a row before the first file of each folder, and its other files below. A folded folder shows only failed ones. */
+  linesOf(files: readonly FileSnapshot[]): readonly Line[];
+}
+
+/** Returns the path of the outermost folder of a file, such as `photos/`; empty for a file without a folder. */
+export const folderOf = ({ relativePath }: FileSnapshot): string =>
+  /^\/?[^/]+\//.exec(relativePath)?.[0] ?? '';
+
+/** Renders the host when its rows may move again, and when a folder is folded. */
 export function createRowOrder(
   host: ReactiveControllerHost & { readonly renderRoot: HTMLElement | DocumentFragment },
-): (files: readonly FileSnapshot[]) => readonly FileSnapshot[] {
+): RowOrder {
   let groupOf: ReadonlyMap<FileId, number> = new Map();
   let wasHeld = false;
+  const folds = new Map<string, boolean>();
   const isHeld = (): boolean => host.renderRoot.querySelector(HELD) !== null;
   // In the next frame: between two rows, focus and pointer are nowhere for a moment.
   const onLeave = (): void => {
@@ -36,13 +58,57 @@ export function createRowOrder(
       for (const type of ['pointerout', 'focusout']) host.renderRoot.addEventListener(type, onLeave);
     },
   });
-  return (files) => {
-    wasHeld = isHeld();
-    if (!wasHeld)
-      groupOf = new Map(files.length > SHORT ? files.map(({ id, phase }) => [id, GROUPS[phase] ?? 1]) : []);
-    if (groupOf.size === 0) return files;
-    const groups: [FileSnapshot[], FileSnapshot[], FileSnapshot[]] = [[], [], []];
-    for (const file of files) groups[(groupOf.get(file.id) ?? 1) as 1].push(file);
-    return groups.flat();
+  return {
+    sort(snapshot) {
+      const { files } = snapshot;
+      wasHeld = isHeld();
+      if (!wasHeld) groupOf = new Map(files.map(({ id, phase }) => [id, GROUPS[phase] ?? 1]));
+      if (groupOf.size <= SHORT) return snapshot;
+      const groups = Map.groupBy(files, ({ id }) => groupOf.get(id) ?? 1);
+      return { ...snapshot, files: [0, 1, 2].flatMap((group) => groups.get(group) ?? []) };
+    },
+    linesOf(files) {
+      const folders = Map.groupBy(files, folderOf);
+      return files.flatMap((file): readonly Line[] => {
+        const id = folderOf(file);
+        if (!id) return [file];
+        const inside = folders.get(id) as FileSnapshot[];
+        if (file !== inside[0]) return [];
+        // It does not unfold by itself when one of eleven files is removed.
+        if (!folds.has(id) && inside.length > SHORT) folds.set(id, true);
+        const isFolded = folds.get(id) === true;
+        const toggle = (): void => {
+          folds.set(id, !isFolded);
+          host.requestUpdate();
+        };
+        const shown = isFolded ? inside.filter((each) => groupOf.get(each.id) === 0) : inside;
+        return [rowOf(id, inside, { isFolded, toggle }), ...shown];
+      });
+    },
   };
+}
+
+/** Returns the row of a folder with `files`. */
+function rowOf(
+  id: string,
+  files: readonly FileSnapshot[],
+  fold: Pick<FolderFacts, 'isFolded' | 'toggle'>,
+): Line {
+  const sums = totalsOf(files, () => ({}));
+  const lostCount = files.filter((file) => file.pauseReason === 'needs-file').length;
+  const phase: Phase = files.some((file) => isActive(file.phase))
+    ? 'uploading'
+    : sums.failedCount > 0
+      ? 'failed'
+      : sums.openCount > 0
+        ? 'paused'
+        : sums.doneCount === sums.fileCount
+          ? 'done'
+          : 'canceled';
+  return {
+    ...sums,
+    ...{ id, name: id.slice(0, -1), relativePath: '', phase },
+    ...(lostCount > 0 && { pauseReason: 'needs-file' }),
+    folder: { ...sums, ...fold, lostCount },
+  } as unknown as Line;
 }

@@ -24,7 +24,7 @@ import { LoginController } from './login-controller.ts';
 import type { LoginMessages } from './login-messages.ts';
 import { ENGLISH, type Messages } from './messages.ts';
 import { pickHandles } from './pick-file.ts';
-import { isOn, property, wordOf } from './property.ts';
+import { cameraOf, isOn, property, wordOf } from './property.ts';
 import { readHandles, readInput } from './read-drop.ts';
 import { warnOfAttributes } from './read-settings.ts';
 import { resume } from './resume.ts';
@@ -85,11 +85,11 @@ export interface SecureUploader {
  * @csspart sign-in - The sign-in panel; also its state, such as `prompt` or `popup`, or `login` while it shows the form.
  * @csspart sign-in-text - The text of the sign-in panel.
  * @csspart list-scroller - The scrolling container of the list.
- * @csspart list - The list of files.
- * @csspart file - A row of the list; also its phase, such as `uploading` or `failed`.
+ * @csspart list - The list of files and folders.
+ * @csspart file - A row of the list; also its phase, such as `uploading` or `failed`, or `folder`.
  * @csspart file-icon - The icon of a row.
- * @csspart file-name - The name of a file.
- * @csspart file-status - Phase, size, speed and time left of a file.
+ * @csspart file-name - The name of a file or folder.
+ * @csspart file-status - Phase, size, speed and time left of a file; number of files and size of a folder.
  * @csspart progress - A progress bar; the overall one is also `total-progress`.
  * @csspart total-progress - The overall progress bar.
  * @csspart error - An error message.
@@ -156,6 +156,11 @@ export class SecureUploader extends FormControl {
   @property() accept?: string | undefined;
   /** Allows more than one file. */
   @property({ type: Boolean }) multiple = false;
+  /**
+   * Opens the camera of phones and tablets instead of the file picker, as in `<input capture>`: `environment` for the camera on the
+   * back, or `user` for the one on the front. `accept` decides if it takes photos (`image/*`) or videos (`video/*`).
+   */
+  @property({ converter: cameraOf }) capture?: 'environment' | 'user' | undefined;
   /** Shows a button to choose a folder. */
   @property({ type: Boolean }) directory = false;
   /** Also adds files of the operating system that are in chosen folders, such as `.DS_Store` and `Thumbs.db`. */
@@ -298,9 +303,9 @@ export class SecureUploader extends FormControl {
   });
   readonly #countdown = new Countdown(this);
   readonly #rows = new WindowController(this);
-  readonly #sort = createRowOrder(this);
+  readonly #order = createRowOrder(this);
   readonly #thumbnailOf = createThumbnails(this, (id) => this.#engine.uploader.fileOf(id));
-  readonly #keys = new ListKeys(this, (id) => this.#commands.remove(id));
+  readonly #keys = new ListKeys(this, (id) => this.#commands[id.endsWith('/') ? 'cancel' : 'remove'](id));
   readonly #texts = textsOf(this, ENGLISH);
 
   constructor() {
@@ -350,10 +355,7 @@ export class SecureUploader extends FormControl {
     if (!this.hasUpdated) await this.updateComplete;
     if (this.#isDisabled) return;
     this.#engine.preconnect();
-    const handles =
-      kind === 'files' && !this.noResume
-        ? await pickHandles(this, this.ownerDocument.defaultView)
-        : undefined;
+    const handles = kind === 'files' && (await pickHandles(this, this.ownerDocument.defaultView));
     if (handles) await this.addFiles(await this.#drop.read((onFound) => readHandles(handles, onFound)));
     else this.#drop.open(this.renderRoot.querySelector(`#${kind}`) as HTMLInputElement);
   }
@@ -470,10 +472,12 @@ export class SecureUploader extends FormControl {
 
   protected override render(): TemplateResult {
     // A file whose command can be undone keeps its place.
-    const files = this.#sort(this.snapshot.files);
-    const { snapshot, undo } = this.#undo.shown({ ...this.snapshot, files });
+    const { snapshot, undo } = this.#undo.shown(this.#order.sort(this.snapshot));
+    const lines = this.#order.linesOf(snapshot.files);
+    const { capture, directory, layout } = this;
     const state: WidgetState = {
       snapshot,
+      lines,
       undo,
       currentId: this.#keys.currentId,
       isMisconfigured: this.#engine.isMisconfigured,
@@ -483,15 +487,10 @@ export class SecureUploader extends FormControl {
       messages: this.texts,
       format: this.format,
       label: this.labelText,
-      rules: {
-        ...this.#engine.fileRules,
-        directory: this.directory && 'webkitdirectory' in HTMLInputElement.prototype,
-        disabled: this.#isDisabled,
-        layout: this.layout,
-      },
+      rules: { ...this.#engine.fileRules, capture, directory, disabled: this.#isDisabled, layout },
       intake: this.#drop.intake,
       spoken: this.#announcer.spoken,
-      rows: this.#rows.rangeOf(snapshot.files.map((file) => file.id)),
+      rows: this.#rows.rangeOf(lines.map(({ id }) => id)),
       restoredCount: this.restoredValues.length,
       thumbnailOf: this.thumbnails ? this.#thumbnailOf : undefined,
     };

@@ -54,15 +54,18 @@ export class UndoController implements ReactiveController {
     this.complete();
   }
 
-  /** Cancels or removes one upload; without an id, cancels all that are not done. */
+  /** Cancels or removes one upload; without an id, or with the path of a folder, cancels all that are not done. */
   run(next: Pending['next'], id?: FileId): void {
     const nowMs = performance.now();
     const isRepeated = nowMs - this.#lastMs < REPEAT_MS;
     this.#lastMs = nowMs;
     if (isRepeated) return;
+    const { files } = this.shown(this.#host.snapshot).snapshot;
+    const isMeant = (file: FileSnapshot): boolean =>
+      file.id === id || (isOpen(file) && (id === undefined || file.relativePath.startsWith(id)));
+    const ids = new Set(files.filter(isMeant).map((file) => file.id));
+    if (ids.size === 0) return;
     this.complete();
-    const { files } = this.#host.snapshot;
-    const ids = new Set(id === undefined ? files.filter(isOpen).map((file) => file.id) : [id]);
     this.#set({ next, ids, leftMs: UNDO_MS });
     this.#apply({ type: 'withdraw', next }, [...ids]);
     focusRow(this.#host.renderRoot, id, next === 'removed');

@@ -32,7 +32,8 @@ const pathsOf = async (page: Page): Promise<string[]> =>
 const untilCount = (page: Page, count: number): Promise<unknown> =>
   page.waitForFunction(
     (count) =>
-      document.querySelector('secure-uploader')?.shadowRoot?.querySelectorAll('.row').length === count,
+      document.querySelector('secure-uploader')?.shadowRoot?.querySelectorAll('.row:not([part~=folder])')
+        .length === count,
     count,
   );
 

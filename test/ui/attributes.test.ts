@@ -65,6 +65,7 @@ const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings
 const OWN = [
   'name',
   'required',
+  'capture',
   'directory',
   'include-hidden',
   'disabled',

@@ -100,7 +100,10 @@ describe('the actions of the footer', () => {
     element.rules = { ...element.rules, multiple: true, disabled: true };
     await element.show(list);
     expect(labels(element)).to.deep.equal(['Cancel all']);
-    element.rules = { ...element.rules, disabled: false };
+    element.rules = { ...element.rules, disabled: false, capture: 'user' };
+    await element.show(list);
+    expect(labels(element)).to.deep.equal(['Cancel all']);
+    element.rules = { ...element.rules, capture: undefined };
     await element.show(snapshot([lost('a.txt'), lost('b.txt', 'folder/b.txt')]));
     expect(labels(element)).to.deep.equal(['Cancel all']);
   });

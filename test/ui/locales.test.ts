@@ -202,7 +202,7 @@ const FORMAT = {
 /** Names of files and folders, limits, and texts of the page or the service. */
 const DATA = '[part~=file-name], [part=file-icon], [part=rejection], option, style, .silent:empty';
 const WORDS_OF_DATA =
-  /\b(?:[Ii]mage|PDF|text\/plain|reports\/2026(?:\/spring)?|Not you|PIN|Secret|Token card)\b|\.\w+\b/g;
+  /\b(?:[Ii]mage|PDF|text\/plain|2026(?:\/spring)?|Not you|PIN|Secret|Token card)\b|\.\w+\b/g;
 const SPOKEN_ATTRIBUTES = [
   'aria-label',
   'aria-description',

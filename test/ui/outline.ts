@@ -3,6 +3,8 @@
 const ICONS: Readonly<Record<string, string>> = {
   'M10 13V3.5': 'upload',
   'M11.5 2.75': 'file',
+  'M2.75 16.2': 'folder',
+  'm5 7.5 5 5': 'fold',
   'm4.75 10.5': 'done',
   'M10 4.5v6.': 'alert',
   'M7.25 5v10': 'pause',

@@ -2,9 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../src/core/types.ts';
-import type { Uploader } from '../../src/engine/uploader.ts';
-import { pickFile, pickHandles } from '../../src/ui/pick-file.ts';
-import { resume } from '../../src/ui/resume.ts';
+import { pickAgain, pickHandles } from '../../src/ui/pick-file.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { rejection, until } from '../support/collect.ts';
 import { button, createElement, one, textFile, textOf, transferOf } from './support.ts';
@@ -61,6 +59,34 @@ describe('choosing files by the button', () => {
       types: [{ accept: { 'image/*': [], 'application/octet-stream': ['.pdf'] } }],
     });
     expect(asked.inputs).to.equal(0);
+  });
+
+  it('opens the camera with `capture`, which only an input can', async () => {
+    const { element, asked } = await elementWith(async () => [handleOf('a.pdf')], { directory: true });
+    const inputs = ['#files', '#folder'].map((id) => one<HTMLInputElement>(element, id));
+    inputs[1]?.addEventListener('click', (event) => event.preventDefault());
+    for (const [capture, expected] of [
+      ['user', 'user'],
+      ['', 'environment'],
+    ] as const) {
+      element.setAttribute('capture', capture);
+      await element.browse();
+      await element.browse('folder');
+      expect(inputs.map((input) => input.getAttribute('capture'))).to.deep.equal([expected, null]);
+    }
+    expect([asked.inputs, element.snapshot.files]).to.deep.equal([2, []]);
+    globals.showOpenFilePicker = undefined;
+    for (const off of [
+      () => element.removeAttribute('capture'),
+      () => Object.assign(element, { capture: '' }),
+      () => Object.assign(element, { capture: null }),
+    ]) {
+      element.setAttribute('capture', 'user');
+      off();
+      await element.browse();
+      expect(inputs[0]?.hasAttribute('capture')).to.equal(false);
+    }
+    expect(asked.inputs).to.equal(5);
   });
 
   it('adds those that can be read, and names the others', async () => {
@@ -259,11 +285,11 @@ describe('picking one file', () => {
     HTMLInputElement.prototype.click = click;
   });
 
-  it('returns the first of those with handles, or none', async () => {
+  it('returns those with handles, or none', async () => {
     globals.showOpenFilePicker = async () => [handleOf('a.pdf')];
-    expect(((await pickFile(document.body)) as PickedFile).relativePath).to.equal('a.pdf');
+    expect(((await pickAgain(document.body))[0] as PickedFile).relativePath).to.equal('a.pdf');
     globals.showOpenFilePicker = async () => [];
-    expect(await pickFile(document.body)).to.equal(undefined);
+    expect(await pickAgain(document.body)).to.deep.equal([]);
   });
 
   for (const [title, files, event, name] of [
@@ -283,51 +309,9 @@ describe('picking one file', () => {
         clickCount += 1;
       };
       addEventListener('click', onClick);
-      expect(((await pickFile(document.body)) as File | undefined)?.name).to.equal(name);
+      expect(((await pickAgain(document.body))[0] as File | undefined)?.name).to.equal(name);
       removeEventListener('click', onClick);
       expect(document.querySelector('body > input')).to.equal(null);
       expect(clickCount, 'the page sees no click').to.equal(0);
-    });
-});
-
-describe('resuming a file of an earlier visit', () => {
-  const uploaderThat = (isKnown: boolean): { given: unknown[]; uploader: Uploader } => {
-    const given: unknown[] = [];
-    const files = [
-      { id: 'a', pauseReason: 'needs-file' },
-      { id: 'b', pauseReason: 'user' },
-    ];
-    const uploader = {
-      snapshot: { files },
-      resume: async (id?: string) => given.push(['resume', id]),
-      provide: async (id: string, file?: PickedFile) => {
-        given.push(['provide', id, file?.relativePath]);
-        return isKnown;
-      },
-    };
-    return { given, uploader: uploader as unknown as Uploader };
-  };
-
-  for (const [title, id, isKnown, handles, expected] of [
-    ["uses the browser's picker first, if it exists", 'a', true, ['a.pdf'], [['provide', 'a', undefined]]],
-    [
-      'shows the picker then',
-      'a',
-      false,
-      ['a.pdf'],
-      [
-        ['provide', 'a', undefined],
-        ['provide', 'a', 'a.pdf'],
-      ],
-    ],
-    ['stops if the user chose no file', 'a', false, [], [['provide', 'a', undefined]]],
-    ['shows no picker if the file is there', 'b', false, ['a.pdf'], [['resume', 'b']]],
-    ['shows no picker if all are resumed', undefined, false, ['a.pdf'], [['resume', undefined]]],
-  ] as const)
-    it(title, async () => {
-      globals.showOpenFilePicker = async () => handles.map(handleOf);
-      const { given, uploader } = uploaderThat(isKnown);
-      await resume(uploader, document.body, id);
-      expect(given).to.deep.equal(expected);
     });
 });

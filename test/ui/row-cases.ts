@@ -263,7 +263,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'is canceled': [pdf('canceled', 0.5), { status: 'Canceled · 2 MB', actions: [RETRY, REMOVE] }],
   'is in a folder and done': [
     pdf('done', 1, { relativePath: 'reports/2026/a.pdf' }),
-    { mark: 'done', status: 'Done · 2 MB · reports/2026', actions: [REMOVE] },
+    { mark: 'done', status: 'Done · 2 MB · 2026', actions: [REMOVE] },
   ],
   'is in a folder and sent': [
     pdf('uploading', 0.5, { relativePath: 'reports/2026/a.pdf' }),

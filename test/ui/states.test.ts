@@ -57,6 +57,7 @@ describe('every state of the widget', () => {
       'Uploading in another tab',
       'Resuming…',
       'Choose the file again to continue',
+      '1 of 1 file done',
       'Done',
     ]);
   });

@@ -52,8 +52,9 @@ describe('a row of a file that', () => {
   for (const [title, [shown, looks]] of Object.entries(ROWS))
     it(title, async () => {
       const element = await show({ snapshot: snapshot([shown]) });
-      expect(outlineOf(one(element, '.row'))).to.deep.equal(rowLines('a.pdf', shown.relativePath, looks));
-      expect(one(element, '.row').getAttribute('part')).to.equal(`file ${shown.phase}`);
+      const row = one(element, `.row[data-id="${shown.id}"]`);
+      expect(outlineOf(row)).to.deep.equal(rowLines('a.pdf', shown.relativePath, looks));
+      expect(row.getAttribute('part')).to.equal(`file ${shown.phase}`);
     });
 
   it('is the second one', async () => {
@@ -65,10 +66,13 @@ describe('a row of a file that', () => {
 
   it('has a name with characters that change its direction', async () => {
     const error = { code: 'name-taken', retryable: false } as const;
-    const shown = file('a\u202efdp.exe', 'failed', 10, 0, { relativePath: 'x\u202ey/a\u202efdp.exe', error });
-    const lines = outlineOf(one(await show({ snapshot: snapshot([shown]) }), '.row'));
-    expect(lines).to.include('file-name title=xy/afdp.exe afdp.exe');
-    expect(lines).to.include('file-status Upload failed · 10 bytes · xy');
+    const shown = file('a\u202efdp.exe', 'failed', 10, 0, {
+      relativePath: 'x/\u202ey/a\u202efdp.exe',
+      error,
+    });
+    const lines = outlineOf(one(await show({ snapshot: snapshot([shown]) }), '[data-id^=id-]'));
+    expect(lines).to.include('file-name title=x/y/afdp.exe afdp.exe');
+    expect(lines).to.include('file-status Upload failed · 10 bytes · y');
     expect(lines).to.include('button rename-button Upload as afdp (2).exe');
   });
 });

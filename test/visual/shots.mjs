@@ -18,6 +18,7 @@ const STATES = [
   'many',
   'undo',
   'ten-thousand',
+  'folders',
   'sign-in-prompt',
   'sign-in-blocked',
   'sign-in-popup',

@@ -71,6 +71,14 @@ export const list = css`
     outline-offset: -2px;
   }
 
+  .row.inside {
+    padding-inline-start: 2em;
+  }
+
+  [aria-expanded='true'] > .icon {
+    rotate: 0.5turn;
+  }
+
   .row + .row {
     border-block-start: 1px solid var(--_line);
   }

@@ -7,6 +7,8 @@ export interface ButtonOptions {
   readonly kind?: 'primary' | 'plain' | undefined;
   readonly isDisabled?: boolean;
   readonly tabindex?: -1;
+  /** For a button that unfolds something: true while it is unfolded. */
+  readonly isExpanded?: boolean | undefined;
   /** The label is the title then, which is also the name: with a separate `aria-label`, screen readers read both. */
   readonly icon?: TemplateResult;
   /** The icon that narrow places show instead of the label. */
@@ -20,6 +22,6 @@ export const button = (
   action: string,
   label: string,
   run: (() => void) | undefined,
-  { kind, isDisabled = false, tabindex, icon, small, name }: ButtonOptions = {},
+  { kind, isDisabled = false, tabindex, icon, small, name, isExpanded }: ButtonOptions = {},
 ): TemplateResult =>
-  html`<button type="button" class=${(icon ? 'icon-button' : small ? `${kind ?? ''} small` : kind) ?? nothing} part=${icon ? 'icon-button' : `button ${action}-button`} data-action=${action} tabindex=${tabindex ?? nothing} title=${icon ? label : nothing} aria-label=${name ?? nothing} ?disabled=${isDisabled} @click=${run && (() => run())}>${icon ?? (small ? html`${small}${label}` : label)}</button>`;
+  html`<button type="button" class=${(icon ? 'icon-button' : small ? `${kind ?? ''} small` : kind) ?? nothing} part=${icon ? 'icon-button' : `button ${action}-button`} data-action=${action} tabindex=${tabindex ?? nothing} title=${icon ? label : nothing} aria-label=${name ?? nothing} aria-expanded=${isExpanded ?? nothing} ?disabled=${isDisabled} @click=${run && (() => run())}>${icon ?? (small ? html`${small}${label}` : label)}</button>`;

@@ -38,7 +38,7 @@ export function dropZone(state: WidgetState, commands: Commands): TemplateResult
       </p>
       <div class="choices"><slot name="buttons">
         ${button('browse', rules.multiple ? messages.chooseFiles : messages.chooseFile, () => commands.browse('files'), { kind: isEmpty ? 'primary' : undefined, isDisabled: isClosed })}
-        ${rules.directory ? button('folder', messages.chooseFolder, () => commands.browse('folder'), { isDisabled: isClosed }) : nothing}
+        ${rules.directory && 'webkitdirectory' in HTMLInputElement.prototype ? button('folder', messages.chooseFolder, () => commands.browse('folder'), { isDisabled: isClosed }) : nothing}
       </slot></div>`;
   return html`<div
       class="zone ${isCompact ? 'compact' : ''} ${dragging ? 'dragging' : isClosed ? 'closed' : ''}"

@@ -1,4 +1,4 @@
-// The list of files. Renders only the rows in and near the visible part; two spacers replace the others.
+// The list of files and folders. Renders only the rows in and near the visible part; two spacers replace the others.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -12,18 +12,18 @@ export function fileList(
   hasSharedReason: boolean,
   commands: Commands,
 ): TemplateResult | typeof nothing {
-  const { files } = state.snapshot;
-  if (files.length === 0) return nothing;
+  const { lines } = state;
+  if (lines.length === 0) return nothing;
   const { first, last, before, after } = state.rows;
-  const rendered = files.slice(first, last);
+  const rendered = lines.slice(first, last);
   // One tab stop for the whole list; arrow keys move it (list-keys.ts).
-  const tabStop = rendered.find((file) => file.id === state.currentId) ?? rendered[0];
+  const tabStop = rendered.find(({ id }) => id === state.currentId) ?? rendered[0];
   return html`<div class="scroller" part="list-scroller">
-    <div class="list" part="list" role="grid" aria-label=${state.messages.list} aria-rowcount=${files.length}>
+    <div class="list" part="list" role="grid" aria-label=${state.messages.list} aria-rowcount=${lines.length}>
       ${spacer(before)}${repeat(
         rendered,
-        (file) => file.id,
-        (file, index) => fileRow(file, first + index + 1, file === tabStop, hasSharedReason, state, commands),
+        ({ id }) => id,
+        (line, index) => fileRow(line, first + index + 1, line === tabStop, hasSharedReason, state, commands),
       )}${spacer(after)}
     </div>
   </div>`;

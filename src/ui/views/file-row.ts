@@ -1,4 +1,4 @@
-// A row of the list: name, progress, error and buttons.
+// A row of the list for a file or a folder: name, progress, error and buttons.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { canRetry } from '../../core/error-codes.ts';
@@ -7,8 +7,19 @@ import { isActive, isSettled, type Phase } from '../../core/phases.ts';
 import type { ErrorSnapshot, FileSnapshot } from '../../core/types.ts';
 import { type Format, splitName } from '../format.ts';
 import type { Messages } from '../messages.ts';
+import { folderOf, type Line } from '../row-order.ts';
 import { button } from './buttons.ts';
-import { alertIcon, closeIcon, doneIcon, fileIcon, pauseIcon, resumeIcon, retryIcon } from './icons.ts';
+import {
+  alertIcon,
+  closeIcon,
+  doneIcon,
+  fileIcon,
+  folderIcon,
+  foldIcon,
+  pauseIcon,
+  resumeIcon,
+  retryIcon,
+} from './icons.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
@@ -30,7 +41,7 @@ export const isWorthRetrying = (file: FileSnapshot): boolean =>
 
 /** A row; `position` counts from 1. Its buttons are reached with the arrow keys. The footer shows a shared reason to wait. */
 export function fileRow(
-  file: FileSnapshot,
+  file: Line,
   position: number,
   isTabStop: boolean,
   hasSharedReason: boolean,
@@ -40,28 +51,29 @@ export function fileRow(
   const name = shownText(file.name);
   const [start, end] = splitName(name);
   const [, kind] = /\.(\w{2,4})$/.exec(name) ?? [];
-  const { phase } = file;
+  const { phase, folder } = file;
   const needsFile = file.pauseReason === 'needs-file';
   const mark = needsFile ? alertIcon : MARKS[phase];
   const isMoving = isActive(phase) || (phase === 'paused' && file.sentBytes > 0);
   const sent = shareOf(file.sentBytes, file.sizeBytes, phase === 'done');
-  const path = shownText(file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1));
+  const path = file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1);
+  const folderPath = folderOf(file);
   const problem = file.error?.code ?? file.warning;
   const canUndo = undo?.ids.has(file.id) === true;
   const worded = (action: string, label: string, run: () => void, small?: TemplateResult): TemplateResult =>
     button(action, label, run, { ...IN_ROW, small, name: messages.actionOn(label, name) });
   return html`<div
-    class="row ${phase} ${needsFile ? 'needs-file' : file.retryAt === undefined ? '' : 'retrying'}"
-    part="file ${phase}"
+    class="row ${phase} ${needsFile ? 'needs-file' : file.retryAt === undefined ? '' : 'retrying'} ${folderPath && 'inside'}"
+    part="file ${phase}${folder ? ' folder' : ''}"
     role="row"
     tabindex=${isTabStop ? 0 : -1}
     data-id=${file.id}
     aria-rowindex=${position}
-    aria-labelledby=${`row-${file.id}`}
+    aria-labelledby=${`row-${position}`}
   >
-    <span class="badge" part="file-icon" aria-hidden="true">${thumbnailOf?.(file.id) ?? kind?.toUpperCase() ?? fileIcon}${mark && html`<span class="mark">${mark}</span>`}</span>
-    <div class="body" id=${`row-${file.id}`} role="gridcell">
-      <span class="name"><bdi part="file-name" title=${path + name}><span class="stem">${start}</span><span>${end}</span></bdi></span>
+    <span class="badge" part="file-icon" aria-hidden="true">${folder ? folderIcon : (thumbnailOf?.(file.id) ?? kind?.toUpperCase() ?? fileIcon)}${mark && html`<span class="mark">${mark}</span>`}</span>
+    <div class="body" id=${`row-${position}`} role="gridcell">
+      <span class="name"><bdi part="file-name" title=${shownText(path) + name}><span class="stem">${start}</span><span>${end}</span></bdi></span>
       ${
         isMoving
           ? progressBar({
@@ -73,11 +85,13 @@ export function fileRow(
             })
           : nothing
       }
-      ${statusOf(file, path, isMoving && phase !== 'hashing' && format.percent(sent), hasSharedReason, messages, format, secondsUntil(file.retryAt))}
+      ${statusOf(file, shownText(path.slice(folderPath.length, -1)), isMoving && phase !== 'hashing' && format.percent(sent), hasSharedReason, messages, format, secondsUntil(file.retryAt))}
       ${problem === undefined ? nothing : html`<p class="problem ${file.error ? 'error' : 'warning'}" part=${file.error ? 'error' : 'warning'}>${messages[problem]}</p>`}
       ${
         needsFile
-          ? worded('choose', messages.chooseAgain, () => commands.resume(file.id))
+          ? worded('choose', folder ? messages.chooseFolder : messages.chooseAgain, () =>
+              commands.resume(file.id),
+            )
           : file.error?.code === 'forbidden'
             ? worded('go', messages.tryAgain, () => commands.retry(file.id))
             : file.error?.code === 'name-taken'
@@ -100,7 +114,7 @@ export function fileRow(
  * of which a row shows those that fit.
  */
 function statusOf(
-  file: FileSnapshot,
+  file: Line,
   path: string,
   percent: string | false,
   hasSharedReason: boolean,
@@ -108,9 +122,12 @@ function statusOf(
   format: Format,
   retryInS: number,
 ): TemplateResult {
-  const { phase } = file;
-  const word =
-    file.retryAt !== undefined
+  const { phase, folder } = file;
+  const word = folder
+    ? folder.lostCount > 0
+      ? messages.chooseAllAgain(folder.lostCount)
+      : messages.doneOf(folder.doneCount, folder.fileCount)
+    : file.retryAt !== undefined
       ? retryText(retryInS, messages, format)
       : phase === 'paused'
         ? hasSharedReason
@@ -123,10 +140,11 @@ function statusOf(
   const size = hasBegun ? messages.sizeOf(format.size(file.sentBytes), total) : total;
   const line = facts(
     percent,
+    folder !== undefined && folder.failedCount > 0 && messages.failed(folder.failedCount),
     isSending && file.remainingMs !== undefined && leftOf(file.remainingMs, messages, format),
     size,
     isSending && file.bytesPerSecond !== undefined && format.speed(file.bytesPerSecond),
-    !isActive(phase) && path.replace(/\/$/, ''),
+    !isActive(phase) && path,
   );
   return html`<p class="status" part="file-status"><span class="phase">${file.lastError ? `${word} · ${causeOf(file.lastError, messages)}` : word}</span>${line}</p>`;
 }
@@ -162,31 +180,39 @@ export function leftOf(remainingMs: number, messages: Messages, format: Format):
  * its DOM element stays the same, so that it keeps the focus.
  */
 function actionsOf(
-  file: FileSnapshot,
+  file: Line,
   name: string,
   canUndo: boolean,
   messages: Messages,
   commands: Commands,
 ): TemplateResult {
-  const { id, phase } = file;
+  const { id, phase, folder } = file;
   const isOpen = isActive(phase) || phase === 'queued';
-  const [label, icon, run] = isOpen
-    ? ([messages.pause, pauseIcon, () => commands.pause(id)] as const)
-    : phase === 'paused'
-      ? ([messages.resume, resumeIcon, () => commands.resume(id)] as const)
-      : ([messages.retry, retryIcon, () => commands.retry(id)] as const);
+  const [label, icon, run] = folder
+    ? ([messages.list, foldIcon, folder.toggle] as const)
+    : isOpen
+      ? ([messages.pause, pauseIcon, () => commands.pause(id)] as const)
+      : phase === 'paused'
+        ? ([messages.resume, resumeIcon, () => commands.resume(id)] as const)
+        : ([messages.retry, retryIcon, () => commands.retry(id)] as const);
   const canGoOn =
     !canUndo &&
-    (isOpen ||
+    (folder ||
+      isOpen ||
       (file.phase === 'paused' && file.pauseReason === 'user') ||
       isWorthRetrying(file) ||
       phase === 'canceled');
-  const isEnded = isSettled(phase);
+  const isEnded = folder ? folder.openCount + folder.failedCount === 0 : isSettled(phase);
   const end = isEnded ? messages.remove : messages.cancel;
-  return html`${canGoOn ? button('go', messages.actionOn(label, name), run, { ...IN_ROW, icon }) : nothing}${button(
-    'end',
-    messages.actionOn(end, name),
-    () => (isEnded ? commands.remove(id) : commands.cancel(id)),
-    { ...IN_ROW, icon: closeIcon },
-  )}`;
+  const action = { ...IN_ROW, icon, isExpanded: folder && !folder.isFolded };
+  return html`${canGoOn ? button(folder ? 'fold' : 'go', messages.actionOn(label, name), run, action) : nothing}${
+    folder && isEnded
+      ? nothing
+      : button(
+          'end',
+          messages.actionOn(end, name),
+          () => (isEnded ? commands.remove(id) : commands.cancel(id)),
+          { ...IN_ROW, icon: closeIcon },
+        )
+  }`;
 }

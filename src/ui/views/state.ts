@@ -6,6 +6,7 @@ import type { Spoken } from '../announcer.ts';
 import type { Format } from '../format.ts';
 import type { ThumbnailOf } from '../late-thumbnails.ts';
 import type { Messages } from '../messages.ts';
+import type { Line } from '../row-order.ts';
 
 /** The state that views render. */
 export interface WidgetState {
@@ -34,8 +35,10 @@ export interface WidgetState {
   /** Returns the thumbnail of a file, if there is one. */
   readonly thumbnailOf?: ThumbnailOf | undefined;
   /** The row that was focused last. */
-  readonly currentId?: FileId | undefined;
-  /** Which rows to render. */
+  readonly currentId?: Line['id'] | undefined;
+  /** Files and folders, in the order of the list. */
+  readonly lines: readonly Line[];
+  /** Which of them to render. */
   readonly rows: RowRange;
   /** Number of form values that the browser restored. Their files are not in the list. */
   readonly restoredCount: number;
@@ -61,6 +64,7 @@ export interface Rules extends FileRules {
   readonly directory: boolean;
   readonly disabled: boolean;
   readonly layout?: string | undefined;
+  readonly capture?: string | undefined;
 }
 
 /** Rows `first` (inclusive) to `last` (exclusive), and the height of the rows before and after them in pixels. */
@@ -80,6 +84,7 @@ export interface Commands {
   start(): void;
   pause(id?: FileId): void;
   resume(id?: FileId): void;
+  /** `id` may be the path of a folder. */
   cancel(id?: FileId): void;
   retry(id?: FileId, name?: string): void;
   remove(id: FileId): void;

@@ -103,6 +103,8 @@ export function totalsBar(
     lost.length > 1 &&
     rules.multiple &&
     !rules.disabled &&
+    // An input with `capture` opens only the camera.
+    !rules.capture &&
     !lost.some((file) => file.relativePath.includes('/'));
   const actions = [
     [undo, 'undo', messages.undo, () => commands.undo(), undefined, undefined],
