@@ -237,7 +237,13 @@ test('the keys of the browser scroll the list to its ends, and rows are there', 
     ['PageDown', '6'],
     ['End', '999'],
   ] as const) {
+    // The next key would change the target of an animation that is still running.
+    const scrolled = zone.evaluate(
+      (scroller) =>
+        new Promise<unknown>((resolve) => scroller.addEventListener('scrollend', resolve, { once: true })),
+    );
     await page.keyboard.press(key);
+    await scrolled;
     await covered(page);
     await page.waitForFunction((name) => {
       const { shadowRoot } = document.querySelector('secure-uploader') as HTMLElement;
