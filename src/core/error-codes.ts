@@ -73,7 +73,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** How errors are handled that differ from most: those can be retried only by the user. */
+/** The exceptions. All other errors can be retried, but only by the user. */
 const FACTS: Partial<Record<ErrorCode, CodeFacts>> = {
   'bad-config': { retry: 'never' },
   'insecure-context': { retry: 'never' },

@@ -68,12 +68,9 @@ export function createRowOrder(
       return { ...snapshot, files: [0, 1, 2].flatMap((group) => groups.get(group) ?? []) };
     },
     linesOf(files) {
-      const folders = Map.groupBy(files, folderOf);
-      return files.flatMap((file): readonly Line[] => {
-        const id = folderOf(file);
-        if (!id) return [file];
-        const inside = folders.get(id) as FileSnapshot[];
-        if (file !== inside[0]) return [];
+      const groups = Map.groupBy(files, (file) => folderOf(file) || file.id);
+      return [...groups].flatMap(([id, inside]): readonly Line[] => {
+        if (!id.endsWith('/')) return inside;
         // It does not unfold by itself when one of eleven files is removed.
         if (!folds.has(id) && inside.length > SHORT) folds.set(id, true);
         const isFolded = folds.get(id) === true;

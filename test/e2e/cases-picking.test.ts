@@ -4,7 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { drop } from './support/browser.ts';
+import { drop, until } from './support/browser.ts';
+import { writeRandom } from './support/files.ts';
+import { createGate } from './support/gate.ts';
 import { filesOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -109,6 +111,47 @@ test('a folder that is chosen by key arrives with its paths and without files of
     0,
   );
   await page.close();
+});
+
+test('after a visit that ended, a folder that is chosen on its row continues the unfinished file, and sends no other again', async () => {
+  const folder = folderWith('Trip 2', ['done.bin']);
+  writeRandom(join(folder, 'half.bin'), 400 * 1024);
+  const settings = 'directory chunk-size="64KiB" concurrency="1"';
+  const first = await world.openWithToken(settings);
+  const gate = createGate();
+  world.service.faults.add({
+    operation: 'put',
+    skip: 3,
+    times: Number.POSITIVE_INFINITY,
+    waitFor: gate.opened,
+  });
+  const choose = async (page: Page, button: string): Promise<void> => {
+    const chooser = page.waitForEvent('filechooser');
+    await page.click(`secure-uploader >> ${button}`);
+    await (await chooser).setFiles(folder);
+  };
+  await choose(first, '[data-action=folder]');
+  await until(first, 'upload-completed');
+  // Two chunks are stored, and saved.
+  await first.waitForFunction(() => {
+    const files = document.querySelector('secure-uploader')?.snapshot.files ?? [];
+    return files.find(({ name }) => name === 'half.bin')?.storedBytes === 2 * 65_536;
+  });
+  await first.close();
+  gate.open();
+  world.service.faults.clear();
+  world.service.faults.clearLog();
+  const next = await world.openWithToken(settings);
+  await next.getByText('Choose 1 file again').waitFor();
+  await choose(next, '[part~=folder] [data-action=choose]');
+  const [finished] = await until(next, 'uploads-finished');
+  assert.equal(finished?.detail.doneCount, 1);
+  assert.deepEqual(await pathsOf(next), ['Trip 2/half.bin']);
+  const opened = world.service.faults.log.filter(({ operation }) => operation === 'session');
+  assert.deepEqual(opened, []);
+  const names = (await world.service.listFiles('folder-a')).map(({ name }) => name);
+  assert.deepEqual(names.filter((name) => /done|half/.test(name)).sort(), ['done.bin', 'half.bin']);
+  await next.close();
 });
 
 test('a macOS package arrives with the same paths by a drop and by the folder button', async () => {
