@@ -21,8 +21,13 @@ export class LeaveController implements ReactiveController {
   /** Controller that is aborted when the screen may turn off; `undefined` while it may. */
   #screen: AbortController | undefined;
   #hasAskedToPersist = false;
-  /** Makes the browser warn, with a text of its own. Each element has its own listener. */
-  readonly #warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+  /**
+   * Makes the browser warn, with a text of its own. Each element has its own listener. The page may leave as soon as the uploads
+   * are done, before the next rendering removes the listener.
+   */
+  readonly #warn = (event: BeforeUnloadEvent): void => {
+    if (this.#isUploading) event.preventDefault();
+  };
 
   constructor(host: LeaveHost) {
     this.#host = host;
@@ -34,13 +39,16 @@ export class LeaveController implements ReactiveController {
   }
 
   hostUpdated(): void {
-    const { isConnected, snapshot } = this.#host;
     // An update may follow the removal of the element.
-    this.#set(isConnected && snapshot.files.some(({ phase }) => isActive(phase)));
+    this.#set(this.#host.isConnected && this.#isUploading);
   }
 
   hostDisconnected(): void {
     this.#set(false);
+  }
+
+  get #isUploading(): boolean {
+    return this.#host.snapshot.files.some(({ phase }) => isActive(phase));
   }
 
   #set(isUploading: boolean): void {

@@ -80,6 +80,37 @@ describe('leaving the page', () => {
     await shown(() => !warns());
   });
 
+  it('listens only while files are uploading, because Firefox keeps no page with a listener in its back/forward cache', async () => {
+    const listeners = new Set<unknown>();
+    for (const [name, change] of [
+      ['addEventListener', 'add'],
+      ['removeEventListener', 'delete'],
+    ] as const) {
+      const original = window[name];
+      replace(window, name, (type: string, listener: EventListener, options?: AddEventListenerOptions) => {
+        if (type === 'beforeunload') listeners[change](listener);
+        original.call(window, type, listener, options);
+      });
+    }
+    const stage = await create();
+    expect(listeners.size).to.equal(0);
+    await begin(stage);
+    expect(listeners.size).to.equal(1);
+    stage.service.answerAll();
+    await shown(() => listeners.size === 0);
+  });
+
+  it('shows no warning to a listener that leaves the page as soon as the upload is done', async () => {
+    const stage = await create();
+    await begin(stage);
+    const warned: boolean[] = [];
+    for (const name of ['upload-completed', 'uploads-finished'])
+      stage.element.addEventListener(name, () => warned.push(warns()));
+    stage.service.answerAll();
+    await shown(() => warned.length === 2);
+    expect(warned).to.deep.equal([false, false]);
+  });
+
   it('shows no warning after the element was removed, and one after it is back', async () => {
     const stage = await create();
     await begin(stage);
