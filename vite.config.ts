@@ -102,6 +102,22 @@ const smallDecorators: Plugin = {
       : undefined,
 };
 
+/**
+ * Replaces Lit's `css`, which the element does not use (0.4 kB less). A page's subclass may have `static styles`, of `css` of its own.
+ */
+const smallSheets: Plugin = {
+  name: 'small-sheets',
+  transform: (_code, id) =>
+    id.endsWith('/reactive-element/css-tag.js')
+      ? {
+          code: `export const adoptStyles = (root, styles) => (root.adoptedStyleSheets = styles.map((each) => each.styleSheet ?? each));
+            export const getCompatibleStyle = (style) => style;
+            export let CSSResult, css, supportsAdoptingStyleSheets, unsafeCSS;`,
+          map: null,
+        }
+      : undefined,
+};
+
 /** Puts related modules next to each other, which gzip compresses better (1 kB less). The order was found by trying. */
 const nearEachOther: Plugin = {
   name: 'near-each-other',
@@ -151,6 +167,7 @@ const cdn: UserConfig = {
     nothingLate,
     smallTemplates,
     smallDecorators,
+    smallSheets,
     nearEachOther,
   ],
   define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark) },

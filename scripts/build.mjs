@@ -148,8 +148,8 @@ function manifest() {
   run('cem', '@custom-elements-manifest/analyzer/cem.js', ['analyze', '--quiet']);
   const file = join(root, 'custom-elements.json');
   const paths = readFileSync(file, 'utf8').replace(/"(\/?)src\/([\w./-]+)\.ts"/g, '"$1dist/$2.js"');
-  writeFileSync(file, paths);
-  const elements = readJson('custom-elements.json');
+  const elements = JSON.parse(paths);
+  writeFileSync(file, JSON.stringify(elements));
   const write = (name, data) => writeFileSync(join(dist, name), `${JSON.stringify(data)}\n`);
   write('vscode.html-custom-data.json', customData(elements));
   write('web-types.json', webTypes(elements, readJson('package.json')));
