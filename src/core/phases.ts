@@ -35,3 +35,7 @@ export const isActive = (phase: Phase): phase is 'hashing' | 'uploading' | 'comm
 /** Returns true if the phase changes only by a command of the user. */
 export const isSettled = (phase: Phase): boolean =>
   phase === 'done' || phase === 'failed' || phase === 'canceled';
+
+/** Returns true if only the user can end the pause of an upload. */
+export const needsUser = ({ pauseReason }: { readonly pauseReason?: PauseReason | undefined }): boolean =>
+  pauseReason === 'user' || pauseReason === 'needs-file';

@@ -2,7 +2,7 @@
 
 import type { Change, ProgressDetail } from '../core/changes.ts';
 import { Listeners } from '../core/listeners.ts';
-import { isActive, isSettled } from '../core/phases.ts';
+import { isActive, isSettled, needsUser } from '../core/phases.ts';
 import type {
   AuthSnapshot,
   FileFacts,
@@ -206,8 +206,7 @@ export function totalsOf(files: Iterable<FileSnapshot>, estimate: (leftBytes: nu
     if (isSettled(file.phase)) continue;
     sums.openCount += 1;
     // The remaining time does not include files that wait for the user.
-    const needsUser = file.pauseReason === 'user' || file.pauseReason === 'needs-file';
-    if (!needsUser) leftBytes += file.sizeBytes - file.sentBytes;
+    if (!needsUser(file)) leftBytes += file.sizeBytes - file.sentBytes;
     isMoving ||= file.phase === 'uploading';
   }
   const estimated = estimate(leftBytes);

@@ -94,6 +94,7 @@ const de: LoginMessages = {
   atMost: (count) => `höchstens ${files(count)}`,
   atLeast: (count) => `Laden Sie mindestens ${files(count)} hoch.`,
   unfinished: 'Laden Sie die übrigen Dateien hoch oder entfernen Sie sie aus der Liste.',
+  submitsLater: 'Das Formular wird gesendet, sobald alle Dateien hochgeladen sind.',
   reading: (count) => `Ordner werden gelesen\u00a0… ${files(count)} gefunden`,
   emptyFolders: plural({
     one: '# leerer Ordner wurde übersprungen.',

@@ -89,6 +89,7 @@ const es: LoginMessages = {
   atMost: (count) => `${files(count)} como máximo`,
   atLeast: (count) => `Sube al menos ${files(count)}.`,
   unfinished: 'Sube los archivos restantes o quítalos de la lista.',
+  submitsLater: 'El formulario se enviará cuando se hayan subido todos los archivos.',
   reading: (count) => `Leyendo carpetas… ${files(count)} encontrado${count === 1 ? '' : 's'}`,
   emptyFolders: plural({ one: 'Se ha omitido # carpeta vacía.', other: 'Se han omitido # carpetas vacías.' }),
   list: 'Archivos',

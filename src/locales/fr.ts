@@ -88,6 +88,7 @@ const fr: LoginMessages = {
   atMost: (count) => `${files(count)} maximum`,
   atLeast: (count) => `Importez au moins ${files(count)}.`,
   unfinished: 'Importez les fichiers restants ou retirez-les de la liste.',
+  submitsLater: 'Le formulaire sera envoyé une fois tous les fichiers importés.',
   reading: (count) => `Lecture des dossiers… ${files(count)} trouvé${count < 2 ? '' : 's'}`,
   emptyFolders: plural({ one: '# dossier vide a été ignoré.', other: '# dossiers vides ont été ignorés.' }),
   list: 'Fichiers',

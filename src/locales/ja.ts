@@ -81,6 +81,7 @@ const ja: LoginMessages = {
   atMost: (count) => `ファイルは ${number(count)} 個まで`,
   atLeast: (count) => `ファイルを ${number(count)} 個以上アップロードしてください。`,
   unfinished: '残りのファイルをアップロードするか、リストから削除してください。',
+  submitsLater: 'すべてのファイルのアップロードが完了すると、フォームが送信されます。',
   reading: (count) => `フォルダを読み取り中… ${files(count)}が見つかりました`,
   emptyFolders: (count) => `${number(count)} 個の空のフォルダをスキップしました。`,
   list: 'ファイル',

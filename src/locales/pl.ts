@@ -83,6 +83,7 @@ const pl: LoginMessages = {
   atMost: (count) => `maksymalnie ${files(count)}`,
   atLeast: (count) => `Prześlij co najmniej ${files(count)}.`,
   unfinished: 'Prześlij pozostałe pliki lub usuń je z listy.',
+  submitsLater: 'Formularz zostanie wysłany po przesłaniu wszystkich plików.',
   reading: (count) => `Odczytywanie folderów… Znaleziono ${files(count)}`,
   emptyFolders: plural({
     one: 'Pominięto # pusty folder.',

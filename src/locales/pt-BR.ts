@@ -82,6 +82,7 @@ const ptBR: LoginMessages = {
   atMost: (count) => `no máximo ${files(count)}`,
   atLeast: (count) => `Envie pelo menos ${files(count)}.`,
   unfinished: 'Envie os arquivos restantes ou remova-os da lista.',
+  submitsLater: 'O formulário será enviado após o envio de todos os arquivos.',
   reading: (count) => `Lendo pastas… ${files(count)} encontrado${count < 2 ? '' : 's'}`,
   emptyFolders: plural({ one: '# pasta vazia foi ignorada.', other: '# pastas vazias foram ignoradas.' }),
   list: 'Arquivos',

@@ -72,6 +72,7 @@ const zhCN: LoginMessages = {
   atMost: (count) => `最多 ${files(count)}`,
   atLeast: (count) => `请至少上传 ${files(count)}。`,
   unfinished: '请上传其余文件或将其移除。',
+  submitsLater: '所有文件上传完成后将提交表单。',
   reading: (count) => `正在读取文件夹…已找到 ${files(count)}`,
   emptyFolders: (count) => `已跳过 ${number(count)} 个空文件夹。`,
   list: '文件',

@@ -2,6 +2,7 @@
 
 import { LitElement, type PropertyValues } from 'lit';
 import type { Change, CompletedDetail } from '../core/changes.ts';
+import { needsUser } from '../core/phases.ts';
 import type { FileId, Snapshot } from '../core/types.ts';
 import type { Messages } from './messages.ts';
 import { property } from './property.ts';
@@ -28,12 +29,21 @@ export abstract class FormControl extends LitElement {
    */
   @property({ attribute: false }) formValue?: FormValue | undefined;
 
+  /** Submitting the form starts the uploads, and waits for them. Without it, the form is invalid while files are uploading. */
+  @property({ type: Boolean }) submitWhenDone = false;
+
   protected readonly internals = this.attachInternals();
   /** Values that the browser restored. Their files are not in the list. */
   protected restoredValues: readonly (string | File)[] = [];
   readonly #values = new Map<FileId, string | File>();
   /** The current form value. */
   #current: { readonly name: string; readonly values: readonly (string | File)[] } = { name: '', values: [] };
+
+  #form: HTMLFormElement | null = null;
+  /**
+   * A submission that waits for the uploads. `fileCount` is the number of files without those that the user canceled or removed.
+   */
+  #waiting: { readonly submitter: HTMLElement | null; fileCount: number } | undefined;
 
   /** The files that the user sees: without those whose removal can still be undone. */
   protected abstract readonly shown: Snapshot;
@@ -42,6 +52,8 @@ export abstract class FormControl extends LitElement {
   /** The setting `min-files`; 0 if it is unset. */
   protected abstract readonly minFileCount: number;
   protected abstract openPicker(): void;
+  /** Starts all uploads that wait because of `manual`. */
+  abstract start(): Promise<void>;
   /** Removes all files and rejections. */
   protected abstract removeAll(): void;
 
@@ -106,6 +118,8 @@ export abstract class FormControl extends LitElement {
     } else if (name === 'file-removed') {
       this.#values.delete(detail.id);
     } else if (name === 'signed-out' && detail.reason !== 'expired') this.restoreValues([]);
+    // After the listeners of the page. A hidden page is not rendered.
+    else if (name === 'uploads-finished') queueMicrotask(() => this.#endWait());
   }
 
   /** Replaces the restored values. */
@@ -116,6 +130,15 @@ export abstract class FormControl extends LitElement {
 
   protected override updated(_changed: PropertyValues): void {
     this.#updateForm();
+    this.#endWait();
+  }
+
+  protected formAssociatedCallback(form: HTMLFormElement | null): void {
+    this.#form?.removeEventListener('submit', this.#onSubmit, true);
+    form?.addEventListener('submit', this.#onSubmit, true);
+    this.#form = form;
+    this.#waiting = undefined;
+    this.requestUpdate();
   }
 
   /** Called when a `<fieldset>` or the attribute disables or enables the element. */
@@ -124,6 +147,7 @@ export abstract class FormControl extends LitElement {
   }
 
   protected formResetCallback(): void {
+    this.#waiting = undefined;
     this.restoreValues([]);
     this.removeAll();
   }
@@ -141,20 +165,61 @@ export abstract class FormControl extends LitElement {
     }
   }
 
+  readonly #onSubmit = (event: SubmitEvent): void => {
+    if (!this.willValidate || !this.#mayWait(this.shown)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.#waiting = { submitter: event.submitter, fileCount: 0 };
+    void this.start();
+    this.#endWait();
+    this.#updateForm();
+    this.reportValidity();
+  };
+
+  /** Returns true if a submission can wait, because all files will be uploaded without the user. */
+  #mayWait({ files, totals }: Snapshot): boolean {
+    return this.submitWhenDone && totals.openCount > 0 && totals.failedCount === 0 && !files.some(needsUser);
+  }
+
+  /**
+   * Submits the form if the files it waits for are uploaded. The browser then shows what is still invalid, such as a failed file.
+   */
+  #endWait(): void {
+    const waiting = this.#waiting;
+    if (!waiting) return;
+    const { shown } = this;
+    const { doneCount, failedCount, openCount } = shown.totals;
+    const fileCount = doneCount + failedCount + openCount;
+    if (this.#mayWait(shown)) {
+      waiting.fileCount = fileCount;
+      return;
+    }
+    this.#waiting = undefined;
+    this.#updateForm();
+    const { submitter } = waiting;
+    const isOfForm = submitter && 'form' in submitter && submitter.form === this.form;
+    // The user may have canceled the last upload, and then decides again.
+    if (fileCount >= waiting.fileCount) this.form?.requestSubmit(isOfForm ? submitter : null);
+  }
+
   #updateForm(): void {
-    const { internals, minFileCount, renderRoot, required, texts } = this;
+    const { internals, minFileCount, renderRoot, required, submitWhenDone, texts } = this;
     const name = this.name ?? '';
     const minCount = Math.max(minFileCount, Number(required));
     // Most pages have no form. `shown` takes a while in a long list.
-    const shown = name !== '' || minCount > 0 ? this.shown : undefined;
+    const shown = name !== '' || minCount > 0 || submitWhenDone ? this.shown : undefined;
     const { openCount = 0, failedCount = 0 } = shown?.totals ?? {};
     const values = shown
       ? [...this.restoredValues, ...shown.files.flatMap(({ id }) => this.#values.get(id) ?? [])]
       : [];
     this.#setValue(name, values);
     const anchor = renderRoot.querySelector<HTMLElement>('.base') ?? undefined;
-    if (openCount + failedCount > 0) internals.setValidity({ customError: true }, texts.unfinished, anchor);
-    else if (values.length < minCount)
+    const mayWait = shown !== undefined && this.#mayWait(shown);
+    const text = mayWait
+      ? this.#waiting && texts.submitsLater
+      : openCount + failedCount > 0 && texts.unfinished;
+    if (text) internals.setValidity({ customError: true }, text, anchor);
+    else if (values.length + (mayWait ? openCount : 0) < minCount)
       internals.setValidity({ valueMissing: true }, texts.atLeast(minCount), anchor);
     else internals.setValidity({});
   }

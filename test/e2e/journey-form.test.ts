@@ -1,14 +1,22 @@
 // The element in a form of a page: the form waits for the upload, submits its values, and has them again after the user goes back.
+// Also in a page whose parts htmx replaces.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright';
 import { engines, startEngine } from './support/auth-browsers.ts';
 import { TIMEOUT_MS, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
+import { createGate } from './support/gate.ts';
+import { pick, puts } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const FILE_BYTES = 100_000;
+const HTMX = readFileSync(createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js'), 'utf8');
+/** Without it, htmx adds styles, which the policy of the page forbids. */
+const HTMX_CONFIG = `<meta name="htmx-config" content='{"includeIndicatorStyles":false}'>`;
 
 for (const engine of engines)
   describe(`A form in ${engine}`, () => {
@@ -23,16 +31,20 @@ for (const engine of engines)
       await world?.close();
     });
 
-    async function openForm(): Promise<Page> {
+    async function openForm(attributes = '', ofForm = '', around = ''): Promise<Page> {
       const { token } = await world.service.createToken('alice', 3_600_000);
-      const element = world.elementWith(`id="documents" name="documents" required data-token="${token}"`);
+      const element = world.elementWith(
+        `id="documents" name="documents" required data-token="${token}" ${attributes}`,
+      );
       world.pages.add('/sent.html', '<h1>Sent</h1>');
       world.pages.changePolicy('/form.html', (policy) =>
-        policy.replace("form-action 'none'", "form-action 'self'"),
+        policy
+          .replace("form-action 'none'", "form-action 'self'")
+          .replace(/; (require-)?trusted-types.*/, around && ''),
       );
       const url = world.pages.add(
         '/form.html',
-        `<form action="/sent.html"><label for="documents">Your documents</label>${element}<button>Send</button></form>`,
+        `${around}<form action="/sent.html" ${ofForm}><label for="documents">Your documents</label>${element}<button>Send</button></form>`,
       );
       const page = await browser.newPage();
       page.setDefaultTimeout(TIMEOUT_MS);
@@ -51,6 +63,74 @@ for (const engine of engines)
       page.evaluate(() =>
         [...new FormData(document.querySelector('form') as HTMLFormElement).values()].map(String),
       );
+
+    /** Chooses a file whose bytes are stored only after the gate is opened. */
+    async function begin(page: Page, name: string) {
+      const gate = createGate();
+      world.service.faults.add({ operation: 'put', waitFor: gate.opened });
+      const path = join(world.folder, name);
+      const sha256 = writeRandom(path, FILE_BYTES);
+      await pick(page, path);
+      await until(page, 'upload-started');
+      return { gate, sha256 };
+    }
+
+    const send = (page: Page): Promise<void> => page.getByRole('button', { name: 'Send' }).click();
+
+    const messageOf = (page: Page): Promise<string> =>
+      page.evaluate(
+        () => (document.querySelector('secure-uploader') as unknown as ElementInternals).validationMessage,
+      );
+
+    test('with submit-when-done, is sent when the upload is done, without a warning', async () => {
+      const page = await openForm('submit-when-done');
+      const dialogs: string[] = [];
+      page.on('dialog', (dialog) => {
+        dialogs.push(dialog.type());
+        void dialog.accept();
+      });
+      const { gate, sha256 } = await begin(page, `${engine}-later.bin`);
+      await send(page);
+      assert.equal(await messageOf(page), 'The form will be sent when all files are uploaded.');
+      gate.open();
+      await page.waitForURL(/sent\.html/);
+      const [value] = new URL(page.url()).searchParams.getAll('documents');
+      assert.deepEqual(JSON.parse(value ?? '').hashes, [sha256]);
+      assert.deepEqual(dialogs, []);
+      assert.deepEqual(world.pages.violations, []);
+      await page.close();
+    });
+
+    test('sent by htmx, waits for the upload, which continues while htmx replaces the form', async () => {
+      world.pages.setScript('/htmx.js', HTMX);
+      const hx = 'hx-get="/answer.html" hx-target="#answer"';
+      const page = await openForm(
+        'submit-when-done hx-preserve="true"',
+        `id="claim" ${hx}`,
+        `${HTMX_CONFIG}<script src="/htmx.js"></script><p id="answer"></p>
+        <button hx-get="/claim.html" hx-target="#claim" hx-swap="outerHTML">Replace</button>`,
+      );
+      world.pages.add('/answer.html', 'Thank you');
+      world.pages.add(
+        '/claim.html',
+        `<form id="claim" ${hx}><secure-uploader id="documents" hx-preserve="true"></secure-uploader><button>Send again</button></form>`,
+      );
+      const { gate, sha256 } = await begin(page, `${engine}-htmx.bin`);
+      await page.getByRole('button', { name: 'Replace' }).click();
+      await page.getByRole('button', { name: 'Send again' }).click();
+      const [request] = await Promise.all([
+        page.waitForRequest(/answer\.html/),
+        messageOf(page).then((message) => {
+          assert.equal(message, 'The form will be sent when all files are uploaded.');
+          gate.open();
+        }),
+      ]);
+      await page.getByText('Thank you').waitFor();
+      const [value] = new URL(request.url()).searchParams.getAll('documents');
+      assert.deepEqual(JSON.parse(value ?? '').hashes, [sha256]);
+      assert.deepEqual(puts(world).filter(({ hash }) => hash === sha256).length, 1, 'nothing is sent twice');
+      await page.close();
+    });
 
     test('waits for a file, submits it, and has it again after back', async () => {
       const page = await openForm();

@@ -65,6 +65,7 @@ const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings
 const OWN = [
   'name',
   'required',
+  'submit-when-done',
   'capture',
   'directory',
   'include-hidden',

@@ -248,4 +248,31 @@ describe('the component for React', () => {
     await paused;
     expect(received).to.deep.equal(['started']);
   });
+
+  it('is sent by the action of a form, with the values of files that were uploading when the form was submitted', async () => {
+    const sent = deferred<FormData>();
+    const hashes: string[] = [];
+    const form = (count: number): ReactNode =>
+      createElement(
+        'form',
+        { action: (data: FormData) => sent.resolve(data) },
+        createElement(SecureUploader, {
+          ...{ ...settings, ref, name: 'documents', submitWhenDone: true },
+          onUploadProgress: () => root?.render(form(count + 1)),
+          onUploadCompleted: ({ detail }) => hashes.push(...detail.chunks.map(({ hash }) => hash)),
+        }),
+        createElement('button', { type: 'submit', name: 'send', value: String(count) }, 'Send'),
+      );
+    const container = document.createElement('div');
+    document.body.append(container);
+    root = createRoot(container);
+    flushSync(() => root?.render(form(0)));
+    await customElements.whenDefined(TAG);
+    await ref.current?.addFiles(textFile(uniqueName()));
+    container.querySelector('button')?.click();
+    expect(hashes).to.deep.equal([]);
+    const data = await sent.promise;
+    expect(data.getAll('documents').map((value) => JSON.parse(String(value)).hashes)).to.deep.equal([hashes]);
+    expect(data.get('send')).to.match(/^\d+$/);
+  });
 });

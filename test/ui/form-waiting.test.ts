@@ -1,0 +1,261 @@
+// A form with `submit-when-done`: submitting it starts the uploads, waits for them, and then submits the form.
+
+import { expect, fixture, html } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import { fileReaches, restoreBrowser, type ScriptedStage, type StageSettings, setUp } from './stage.ts';
+import { button, one, shown, textFile } from './support.ts';
+
+const LATER = 'The form will be sent when all files are uploaded.';
+const UNFINISHED = "Some files aren't uploaded yet. Finish uploading them, or remove them from the list.";
+
+interface FormSettings extends StageSettings {
+  readonly name?: string;
+  readonly required?: boolean;
+  readonly submitWhenDone?: boolean;
+}
+
+interface FormStage extends ScriptedStage {
+  readonly form: HTMLFormElement;
+  readonly send: HTMLButtonElement;
+  /** For each submission: the button, and the number of uploaded files. */
+  readonly submissions: string[];
+}
+
+/** Creates an element in a form whose commits wait until the test releases them. */
+async function inForm(settings: FormSettings = {}): Promise<FormStage> {
+  const form = await fixture<HTMLFormElement>(
+    html`<form><input name="title" value="Claim" required /><button name="send" value="now">Send</button></form>`,
+  );
+  const stage = await setUp(['open', 'presign', 'put'], {
+    name: 'documents',
+    submitWhenDone: true,
+    ...settings,
+  });
+  const send = form.querySelector('button') as HTMLButtonElement;
+  send.before(stage.element);
+  const submissions: string[] = [];
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const data = new FormData(form, event.submitter);
+    submissions.push(`${data.get('send')} ${data.getAll('documents').length}`);
+  });
+  await stage.element.updateComplete;
+  return { ...stage, form, send, submissions };
+}
+
+/** Adds a file, and waits until its commit is requested. */
+async function begin({ element }: FormStage, name = 'a.txt'): Promise<void> {
+  await element.addFiles(textFile(name));
+  await shown(() => element.snapshot.files.find((file) => file.name === name)?.phase === 'committing');
+}
+
+const finish = ({ service }: FormStage): void => void service.answerAll('commit');
+
+describe('with submit-when-done, a form', () => {
+  afterEach(restoreBrowser);
+
+  it('that is submitted while files are uploading is submitted once, with its button, when they are uploaded', async () => {
+    const stage = await inForm({ required: true });
+    await begin(stage);
+    stage.send.click();
+    await stage.element.updateComplete;
+    expect(stage.submissions).to.deep.equal([]);
+    expect(stage.element.validationMessage).to.equal(LATER);
+    expect(stage.element.shadowRoot?.activeElement).to.equal(one(stage.element, '.base'));
+    finish(stage);
+    await shown(() => stage.submissions.length > 0);
+    expect(stage.submissions).to.deep.equal(['now 1']);
+    await shown(() => stage.element.validationMessage === '');
+    stage.send.click();
+    expect(stage.submissions).to.deep.equal(['now 1', 'now 1']);
+  });
+
+  it('is submitted after the listeners of `upload-completed` and `uploads-finished`, and without a rendering', async () => {
+    const stage = await inForm();
+    await begin(stage);
+    stage.send.click();
+    await stage.element.updateComplete;
+    const { element } = stage;
+    element.requestUpdate = () => undefined;
+    const log: string[] = [];
+    for (const name of ['upload-completed', 'uploads-finished'])
+      element.addEventListener(name, () => log.push(name));
+    stage.form.addEventListener('submit', () => log.push('submit'));
+    finish(stage);
+    await shown(() => log.length === 3);
+    expect(log).to.deep.equal(['upload-completed', 'uploads-finished', 'submit']);
+  });
+
+  it('is not submitted by itself', async () => {
+    const stage = await inForm();
+    await begin(stage);
+    finish(stage);
+    await fileReaches(stage, 'a.txt', 'done');
+    await stage.element.updateComplete;
+    expect(stage.submissions).to.deep.equal([]);
+  });
+
+  it('waits for all files, and says the same when it is submitted again', async () => {
+    const stage = await inForm();
+    await begin(stage);
+    await begin(stage, 'b.txt');
+    stage.send.click();
+    await stage.element.updateComplete;
+    stage.send.click();
+    expect(stage.element.validationMessage).to.equal(LATER);
+    stage.service.waiting('commit')[0]?.answer();
+    await shown(() => stage.element.snapshot.totals.doneCount === 1);
+    await stage.element.updateComplete;
+    expect(stage.submissions).to.deep.equal([]);
+    finish(stage);
+    await shown(() => stage.submissions.length > 0);
+    expect(stage.submissions).to.deep.equal(['now 2']);
+  });
+
+  it('starts the uploads with `manual`', async () => {
+    const stage = await inForm({ manual: true });
+    await stage.element.addFiles(textFile('a.txt'));
+    finish(stage);
+    stage.send.click();
+    await shown(() => stage.submissions.length > 0);
+    expect(stage.submissions).to.deep.equal(['now 1']);
+  });
+
+  it('has its other fields checked before it waits', async () => {
+    const stage = await inForm({ manual: true });
+    (stage.form.elements.namedItem('title') as HTMLInputElement).value = '';
+    await stage.element.addFiles(textFile('a.txt'));
+    stage.send.click();
+    await stage.element.updateComplete;
+    expect(stage.element.snapshot.files[0]?.phase).to.equal('queued');
+    expect(stage.element.validationMessage).to.equal('');
+  });
+
+  it('counts files that are uploading for min-files', async () => {
+    const stage = await inForm({ minFiles: 2 });
+    await begin(stage);
+    stage.send.click();
+    expect(stage.element.validationMessage).to.equal('Upload at least 2 files.');
+    await begin(stage, 'b.txt');
+    stage.send.click();
+    await stage.element.updateComplete;
+    expect(stage.element.validationMessage).to.equal(LATER);
+  });
+
+  for (const [what, act] of [
+    ['paused by the user', ({ element }) => element.pause()],
+    ['failed', ({ service }) => service.waiting('commit')[0]?.refuse(new UploaderError('forbidden', ''))],
+  ] as const satisfies readonly (readonly [string, (stage: FormStage) => unknown])[]) {
+    it(`is invalid if a file is ${what}`, async () => {
+      const stage = await inForm();
+      await begin(stage);
+      act(stage);
+      await shown(() => stage.element.validationMessage === UNFINISHED);
+      stage.send.click();
+      await stage.element.updateComplete;
+      expect(stage.submissions).to.deep.equal([]);
+    });
+
+    it(`says so and waits no longer if a file is ${what} meanwhile`, async () => {
+      const stage = await inForm();
+      await begin(stage);
+      stage.send.click();
+      await stage.element.updateComplete;
+      let invalidCount = 0;
+      stage.element.addEventListener('invalid', () => invalidCount++);
+      act(stage);
+      await shown(() => invalidCount === 1);
+      expect(stage.element.validationMessage).to.equal(UNFINISHED);
+      finish(stage);
+      await stage.element.retry();
+      await stage.element.resume();
+      await fileReaches(stage, 'a.txt', 'done');
+      await stage.element.updateComplete;
+      expect(stage.submissions).to.deep.equal([]);
+    });
+  }
+
+  it('waits no longer if the last upload is canceled', async () => {
+    const stage = await inForm();
+    await begin(stage);
+    stage.send.click();
+    await stage.element.updateComplete;
+    button(stage.element, 'Cancel: a.txt').click();
+    await shown(() => stage.element.validationMessage === '');
+    button(stage.element, 'Undo').click();
+    finish(stage);
+    await fileReaches(stage, 'a.txt', 'done');
+    await stage.element.updateComplete;
+    expect(stage.submissions).to.deep.equal([]);
+  });
+
+  it('still waits for the others after one is canceled', async () => {
+    const stage = await inForm();
+    await begin(stage);
+    await begin(stage, 'b.txt');
+    stage.send.click();
+    await stage.element.updateComplete;
+    button(stage.element, 'Cancel: a.txt').click();
+    await stage.element.updateComplete;
+    finish(stage);
+    await shown(() => stage.submissions.length > 0);
+    expect(stage.submissions).to.deep.equal(['now 1']);
+  });
+
+  it('waits no longer after a reset, or in another form', async () => {
+    const stage = await inForm();
+    await begin(stage);
+    stage.send.click();
+    await stage.element.updateComplete;
+    const other = await fixture<HTMLFormElement>(html`<form></form>`);
+    other.append(stage.element);
+    await stage.element.updateComplete;
+    expect(stage.element.validationMessage).to.equal('');
+    other.addEventListener('submit', (event) => {
+      event.preventDefault();
+      stage.submissions.push('other');
+    });
+    other.requestSubmit();
+    expect(stage.element.validationMessage).to.equal(LATER);
+    other.reset();
+    await shown(() => stage.element.snapshot.files.length === 0);
+    stage.send.click();
+    expect(stage.submissions).to.deep.equal(['now 0']);
+  });
+
+  it('is submitted without its button if the page has replaced that', async () => {
+    const stage = await inForm();
+    await begin(stage);
+    stage.send.click();
+    await stage.element.updateComplete;
+    stage.send.remove();
+    finish(stage);
+    await shown(() => stage.submissions.length > 0);
+    expect(stage.submissions).to.deep.equal(['null 1']);
+  });
+
+  it('waits even if it has no validation, and the element no name', async () => {
+    const stage = await inForm({ name: '' });
+    stage.form.noValidate = true;
+    await begin(stage);
+    stage.send.click();
+    expect(stage.submissions).to.deep.equal([]);
+    finish(stage);
+    await shown(() => stage.submissions.length > 0);
+    expect(stage.submissions).to.deep.equal(['now 0']);
+  });
+
+  it('does not wait for a disabled element, nor without the attribute', async () => {
+    const stage = await inForm({ name: '' });
+    await begin(stage);
+    stage.element.disabled = true;
+    await stage.element.updateComplete;
+    stage.send.click();
+    expect(stage.submissions).to.deep.equal(['now 0']);
+    stage.element.disabled = false;
+    stage.element.submitWhenDone = false;
+    await stage.element.updateComplete;
+    stage.send.click();
+    expect(stage.submissions).to.deep.equal(['now 0', 'now 0']);
+  });
+});
