@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
-import { inlined, smallStyles } from './scripts/smaller.mjs';
+import { inlined, smallStyles, smallTemplates } from './scripts/smaller.mjs';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -83,13 +83,12 @@ const noWasmInPage: Plugin = {
 };
 
 /** Removes the indentation of templates, and spaces and comments in styles. Minifiers do not change template literals. */
-const smallTemplates: Plugin = {
-  name: 'small-templates',
+const smallViews: Plugin = {
+  name: 'small-views',
   enforce: 'pre',
   transform(code, id) {
     if (!/\/src\/ui\/(views|styles)\//.test(id)) return undefined;
-    const lines = code.replace(/\n +/g, '\n');
-    return { code: id.includes('/styles/') ? smallStyles(lines) : lines, map: null };
+    return { code: id.includes('/styles/') ? smallStyles(code) : smallTemplates(code), map: null };
   },
 };
 
@@ -165,7 +164,7 @@ const cdn: UserConfig = {
     inlined,
     noWasmInPage,
     nothingLate,
-    smallTemplates,
+    smallViews,
     smallDecorators,
     smallSheets,
     nearEachOther,

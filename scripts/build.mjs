@@ -21,7 +21,7 @@ import { build } from 'vite';
 import { customData, webTypes } from './editor-data.mjs';
 import { listEntries } from './entries.mjs';
 import { filesUnder } from './files.mjs';
-import { inlined, smallStyles } from './smaller.mjs';
+import { inlined, smallDecorators, smallStyles, smallTemplates } from './smaller.mjs';
 import { createNotices, createSbom } from './third-party.mjs';
 
 // Otherwise Vite bundles Lit's development build when the environment says so.
@@ -48,7 +48,12 @@ function compile() {
   for (const name of filesUnder(dist, ['.'], /\.js$/)) {
     // In a module, `this` is undefined. Rollup warns about it.
     const text = readFileSync(join(dist, name), 'utf8').replace(/\(this && this\.__\w+\) \|\| /g, '');
-    writeFileSync(join(dist, name), name.startsWith('ui/styles/') ? smallStyles(text) : text);
+    const small = name.startsWith('ui/styles/')
+      ? smallStyles
+      : name.startsWith('ui/views/')
+        ? smallTemplates
+        : smallDecorators;
+    writeFileSync(join(dist, name), small(text));
   }
   dropUnusedTypes();
 }

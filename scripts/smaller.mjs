@@ -1,4 +1,5 @@
 import { minify } from 'terser';
+import ts from 'typescript';
 
 /** Inlines functions and variables that are used once, before Vite's own minifier. */
 export const inlined = {
@@ -32,3 +33,25 @@ export const smallStyles = (code) =>
     .replace(/\n +/g, '\n')
     .replace(/([;{}])\n+/g, '$1')
     .replace(/([:,>])\s+| +(?=[{>])|;(?=\})|\b0(?=\.\d)/g, '$1');
+
+/** Removes the indentation of the templates in a module of JavaScript or TypeScript. Minifiers do not change template literals. */
+export function smallTemplates(code) {
+  const file = ts.createSourceFile('', code, ts.ScriptTarget.Latest);
+  const texts = [];
+  const visit = (node) => {
+    if (ts.isTemplateLiteralToken(node)) texts.push(node);
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return texts.reduceRight((small, node) => {
+    const [start, end] = [node.getStart(file), node.getEnd()];
+    return small.slice(0, start) + small.slice(start, end).replace(/\n +/g, '\n') + small.slice(end);
+  }, code);
+}
+
+/** Replaces TypeScript's helper for decorators, since `property` needs only its call. */
+export const smallDecorators = (code) =>
+  code.replace(
+    /^var __decorate = [\s\S]*?^\};/m,
+    'const __decorate = ([property], prototype, name) => property(prototype, name);',
+  );
