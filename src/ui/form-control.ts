@@ -39,11 +39,10 @@ export abstract class FormControl extends LitElement {
   /** The current form value. */
   #current: { readonly name: string; readonly values: readonly (string | File)[] } = { name: '', values: [] };
 
+  /** The last form of the element. */
   #form: HTMLFormElement | null = null;
-  /**
-   * A submission that waits for the uploads. `fileCount` is the number of files without those that the user canceled or removed.
-   */
-  #waiting: { readonly submitter: HTMLElement | null; fileCount: number } | undefined;
+  /** A submission that waits for the uploads. `leftCount` is the number of files, without those uploaded since the last look. */
+  #waiting: { readonly submitter: HTMLButtonElement | null; leftCount: number } | undefined;
 
   /** The files that the user sees: without those whose removal can still be undone. */
   protected abstract readonly shown: Snapshot;
@@ -112,6 +111,7 @@ export abstract class FormControl extends LitElement {
   protected onFormChange({ name, detail }: Change): void {
     if (name === 'upload-completed') {
       this.#addValue(detail);
+      if (this.#waiting) this.#waiting.leftCount -= 1;
       // A listener may submit the form. While files are open, the next rendering is early enough; setting the value for each of
       // thousands of files would copy all values each time.
       if (this.shown.totals.openCount === 0) this.#updateForm();
@@ -119,7 +119,8 @@ export abstract class FormControl extends LitElement {
       this.#values.delete(detail.id);
     } else if (name === 'signed-out' && detail.reason !== 'expired') this.restoreValues([]);
     // After the listeners of the page. A hidden page is not rendered.
-    else if (name === 'uploads-finished') queueMicrotask(() => this.#endWait());
+    if (name === 'uploads-finished' || name === 'upload-canceled') queueMicrotask(() => this.#endWait());
+    if (name === 'file-added' && this.#waiting) queueMicrotask(() => void this.start());
   }
 
   /** Replaces the restored values. */
@@ -136,8 +137,9 @@ export abstract class FormControl extends LitElement {
   protected formAssociatedCallback(form: HTMLFormElement | null): void {
     this.#form?.removeEventListener('submit', this.#onSubmit, true);
     form?.addEventListener('submit', this.#onSubmit, true);
-    this.#form = form;
-    this.#waiting = undefined;
+    // An element that is moved has no form for a moment.
+    if (form && form !== this.#form) this.#waiting = undefined;
+    this.#form = form ?? this.#form;
     this.requestUpdate();
   }
 
@@ -166,12 +168,20 @@ export abstract class FormControl extends LitElement {
   }
 
   readonly #onSubmit = (event: SubmitEvent): void => {
-    if (!this.willValidate || !this.#mayWait(this.shown)) return;
+    const { form, shown } = this;
+    // Another form may be inside of this one, such as that of the sign-in.
+    if (event.target !== form || event.defaultPrevented) return;
+    this.#waiting = undefined;
+    const submitter = event.submitter as HTMLButtonElement | null;
+    const { failedCount, openCount } = shown.totals;
+    if (!this.submitWhenDone || !this.willValidate || openCount + failedCount === 0) return;
+    if (submitter?.formNoValidate || (submitter?.formMethod || form?.method) === 'dialog') return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    this.#waiting = { submitter: event.submitter, fileCount: 0 };
-    void this.start();
-    this.#endWait();
+    if (this.#mayWait(shown)) {
+      this.#waiting = { submitter, leftCount: openCount };
+      void this.start();
+    }
     this.#updateForm();
     this.reportValidity();
   };
@@ -181,25 +191,25 @@ export abstract class FormControl extends LitElement {
     return this.submitWhenDone && totals.openCount > 0 && totals.failedCount === 0 && !files.some(needsUser);
   }
 
-  /**
-   * Submits the form if the files it waits for are uploaded. The browser then shows what is still invalid, such as a failed file.
-   */
+  /** Submits the form if the files it waits for are uploaded. Shows what is invalid if a file has failed, or waits for the user. */
   #endWait(): void {
     const waiting = this.#waiting;
-    if (!waiting) return;
+    const { form } = this;
+    // A disabled element has no value.
+    if (!waiting || !form || !this.isConnected || !this.willValidate) return;
     const { shown } = this;
-    const { doneCount, failedCount, openCount } = shown.totals;
-    const fileCount = doneCount + failedCount + openCount;
+    const { failedCount, openCount } = shown.totals;
     if (this.#mayWait(shown)) {
-      waiting.fileCount = fileCount;
+      waiting.leftCount = openCount;
       return;
     }
     this.#waiting = undefined;
     this.#updateForm();
     const { submitter } = waiting;
-    const isOfForm = submitter && 'form' in submitter && submitter.form === this.form;
-    // The user may have canceled the last upload, and then decides again.
-    if (fileCount >= waiting.fileCount) this.form?.requestSubmit(isOfForm ? submitter : null);
+    const isUsable = submitter?.form === form && submitter.type !== 'button';
+    if (openCount + failedCount > 0) this.reportValidity();
+    // Otherwise, the user has canceled the last upload, and decides again.
+    else if (waiting.leftCount <= 0) form.requestSubmit(isUsable ? submitter : null);
   }
 
   #updateForm(): void {

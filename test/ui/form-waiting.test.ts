@@ -258,4 +258,132 @@ describe('with submit-when-done, a form', () => {
     stage.send.click();
     expect(stage.submissions).to.deep.equal(['now 0', 'now 0']);
   });
+
+  it('leaves forms inside of it alone, such as that of the sign-in', async () => {
+    const stage = await inForm();
+    await begin(stage);
+    const inner = document.createElement('form');
+    let innerCount = 0;
+    inner.addEventListener('submit', (event) => {
+      event.preventDefault();
+      event.stopPropagation();
+      innerCount += 1;
+    });
+    stage.element.append(inner);
+    inner.requestSubmit();
+    expect(innerCount).to.equal(1);
+    finish(stage);
+    await fileReaches(stage, 'a.txt', 'done');
+    await stage.element.updateComplete;
+    expect(stage.submissions).to.deep.equal([]);
+  });
+
+  for (const [what, act] of [
+    ['waits for the user', ({ element }) => element.pause()],
+    ['has failed', ({ service }) => service.waiting('commit')[0]?.refuse(new UploaderError('forbidden', ''))],
+  ] as const satisfies readonly (readonly [string, (stage: FormStage) => unknown])[])
+    it(`without validation is not submitted if a file ${what}, before and while it waits`, async () => {
+      const stage = await inForm();
+      stage.form.noValidate = true;
+      await begin(stage);
+      stage.send.click();
+      await stage.element.updateComplete;
+      act(stage);
+      await shown(() => stage.element.validationMessage === UNFINISHED);
+      stage.send.click();
+      await stage.element.updateComplete;
+      expect(stage.submissions).to.deep.equal([]);
+    });
+
+  it('is submitted once if a listener submits it, too', async () => {
+    const stage = await inForm();
+    await begin(stage);
+    stage.send.click();
+    await stage.element.updateComplete;
+    stage.element.addEventListener('uploads-finished', () => stage.form.requestSubmit());
+    finish(stage);
+    await shown(() => stage.submissions.length > 0);
+    await stage.element.updateComplete;
+    await shown(() => stage.element.validationMessage === '');
+    expect(stage.submissions).to.deep.equal(['null 1']);
+  });
+
+  it('starts files that are added while it waits, with `manual`', async () => {
+    const stage = await inForm({ manual: true });
+    await stage.element.addFiles(textFile('a.txt'));
+    stage.send.click();
+    await stage.element.addFiles(textFile('b.txt'));
+    finish(stage);
+    await shown(() => stage.submissions.length > 0);
+    expect(stage.submissions).to.deep.equal(['now 2']);
+  });
+
+  for (const [what, prepare] of [
+    ['a button without validation', ({ send }) => send.setAttribute('formnovalidate', '')],
+    ['a button that closes a dialog', ({ send }) => send.setAttribute('formmethod', 'dialog')],
+    ['the form of a dialog', ({ form }) => form.setAttribute('method', 'dialog')],
+  ] as const satisfies readonly (readonly [string, (stage: FormStage) => unknown])[])
+    it(`does not wait for ${what}`, async () => {
+      const stage = await inForm({ manual: true });
+      await stage.element.addFiles(textFile('a.txt'));
+      await stage.element.updateComplete;
+      prepare(stage);
+      stage.send.click();
+      await stage.element.updateComplete;
+      expect(stage.submissions).to.deep.equal(['now 0']);
+      expect(stage.element.snapshot.files[0]?.phase).to.equal('queued');
+    });
+
+  it('ignores a submission that the page has prevented', async () => {
+    const stage = await inForm({ manual: true });
+    await stage.element.addFiles(textFile('a.txt'));
+    await stage.element.updateComplete;
+    window.addEventListener('submit', (event) => event.preventDefault(), { capture: true, once: true });
+    stage.send.click();
+    await stage.element.updateComplete;
+    expect(stage.element.snapshot.files[0]?.phase).to.equal('queued');
+  });
+
+  it('is submitted if the page removes files as soon as they are uploaded', async () => {
+    const stage = await inForm();
+    stage.element.addEventListener('upload-completed', ({ detail }) => void stage.element.remove(detail.id));
+    await begin(stage);
+    stage.send.click();
+    await stage.element.updateComplete;
+    finish(stage);
+    await shown(() => stage.submissions.length > 0);
+  });
+
+  it('is not submitted while the element is disabled or not in the page, but afterwards', async () => {
+    const stage = await inForm();
+    await begin(stage);
+    stage.send.click();
+    await stage.element.updateComplete;
+    stage.element.disabled = true;
+    finish(stage);
+    await fileReaches(stage, 'a.txt', 'done');
+    await stage.element.updateComplete;
+    expect(stage.submissions).to.deep.equal([]);
+    const { parentElement } = stage.form;
+    stage.form.remove();
+    stage.element.disabled = false;
+    await stage.element.updateComplete;
+    expect(stage.submissions).to.deep.equal([]);
+    parentElement?.append(stage.form);
+    stage.element.requestUpdate();
+    await shown(() => stage.submissions.length > 0);
+    expect(stage.submissions).to.deep.equal(['now 1']);
+  });
+
+  it('still waits after the element was moved in it, and after the type of its button has changed', async () => {
+    const stage = await inForm();
+    await begin(stage);
+    stage.send.click();
+    await stage.element.updateComplete;
+    stage.form.prepend(stage.element);
+    stage.send.type = 'button';
+    finish(stage);
+    await shown(() => stage.submissions.length > 0);
+    expect(stage.submissions).to.deep.equal(['null 1']);
+  });
 });
