@@ -237,14 +237,7 @@ test('the keys of the browser scroll the list to its ends, and rows are there', 
     ['PageDown', '6'],
     ['End', '999'],
   ] as const) {
-    // The next key would change the target of an animation that is still running.
-    const scrolled = zone.evaluate(
-      (scroller) =>
-        new Promise<unknown>((resolve) => scroller.addEventListener('scrollend', resolve, { once: true })),
-    );
     await page.keyboard.press(key);
-    await scrolled;
-    await covered(page);
     await page.waitForFunction((name) => {
       const { shadowRoot } = document.querySelector('secure-uploader') as HTMLElement;
       const box = shadowRoot?.querySelector('.scroller')?.getBoundingClientRect() as DOMRect;
@@ -255,6 +248,15 @@ test('the keys of the browser scroll the list to its ends, and rows are there', 
       const middle = top + height / 2;
       return middle >= box.top && middle <= box.bottom;
     }, name);
+    // The next key would change the target of an animation that is still running.
+    await zone.evaluate(async (scroller) => {
+      for (let top = Number.NaN, stillCount = 0; stillCount < 20; ) {
+        await new Promise(requestAnimationFrame);
+        stillCount = scroller.scrollTop === top ? stillCount + 1 : 0;
+        top = scroller.scrollTop;
+      }
+    });
+    await covered(page);
   }
   await page.close();
 });
