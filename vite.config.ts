@@ -127,22 +127,35 @@ const nearEachOther: Plugin = {
   },
 };
 
-/** Replaces the import of a module that only some pages need: `extras.js` has all of them, if the page has loaded it. */
-const EXTRAS =
-  'Promise.resolve(globalThis[Symbol.for("secure-uploader.extras")] ?? Promise.reject(Error("Load extras.js first")))';
+/** Module of the one file whose function resolves with modules that only some pages need: another file has them. */
+const LOADED = '\0loaded';
+const loaded = `export const loaded = async (file) => {
+  const modules = globalThis[Symbol.for('secure-uploader.' + file)];
+  if (modules) return modules;
+  throw Error('Load ' + file + '.js first');
+}`;
 
 /** Makes dynamic imports static, since all code is in one file. Otherwise, the bundler would wrap each module in a function. */
 const nothingLate: Plugin = {
   name: 'nothing-late',
+  resolveId: (id) => (id === LOADED ? id : undefined),
+  load: (id) => (id === LOADED ? loaded : undefined),
   transform(code, id) {
     if (!id.startsWith(path('src'))) return undefined;
     const imports: string[] = [];
     const here = code.replace(
       /\(await import\((["'].+?["'])\)\)|\bimport\((["'].+?["'])\)/g,
       (late, awaited, source) => {
-        if (/\/photos\/|keeper-client/.test(late)) return awaited ? `(await ${EXTRAS})` : EXTRAS;
+        const file = /\/photos\/|keeper-client/.test(late)
+          ? 'extras'
+          : late.includes('/trace.ts') && 'tracing';
         const name = `__late${imports.length}`;
-        imports.push(`import * as ${name} from ${awaited ?? source};`);
+        imports.push(
+          file
+            ? `import { loaded as ${name} } from '${LOADED}';`
+            : `import * as ${name} from ${awaited ?? source};`,
+        );
+        if (file) return awaited ? `(await ${name}('${file}'))` : `${name}('${file}')`;
         return awaited ? name : `Promise.resolve(${name})`;
       },
     );

@@ -97,6 +97,16 @@ element.addEventListener('upload-completed', ({ detail }) => {
   if (file_id) addFinished(detail.name, file_id);
 });
 find('#clear-log').addEventListener('click', () => find('#log').replaceChildren());
+find('#report').addEventListener('click', async () => {
+  const report = JSON.stringify(await element.diagnose(), undefined, 2);
+  // Browsers may forbid it, for example in a frame.
+  const isCopied = await navigator.clipboard.writeText(report).then(
+    () => true,
+    () => false,
+  );
+  if (!isCopied) console.log(report);
+  find('#report-status').textContent = isCopied ? 'Copied' : 'See the console';
+});
 find('#sign-out').addEventListener('click', () => void element.signOut());
 form.addEventListener('input', () => {
   applySettings();

@@ -215,6 +215,7 @@ themes();
 await callbackPage();
 await script('file-keeper.js', 'src/keeper/file-keeper.ts');
 await script('extras.js', 'src/extras.ts', join(dist, 'cdn'));
+await script('tracing.js', 'src/tracing.ts', join(dist, 'cdn'));
 if (isWhole) {
   await command();
   copyWorkers();

@@ -10,7 +10,7 @@ export const inlined = {
         module: true,
         compress: {
           ecma: 2020,
-          passes: 3,
+          passes: 6,
           inline: 1,
           unsafe_arrows: true,
           sequences: false,

@@ -8,6 +8,7 @@ export { UploaderError } from './core/errors.ts';
 export type { PauseReason, Phase } from './core/phases.ts';
 export type { RetryPolicy } from './core/retries.ts';
 export type * from './core/types.ts';
+export type { Diagnosis, Problem, Span } from './engine/trace.ts';
 export { Uploader, type UploaderOptions, type UploaderOptions as EngineOptions } from './engine/uploader.ts';
 export type {
   AuthRedirectDetail,

@@ -85,7 +85,7 @@ export function createFlows(context: FlowContext) {
     if (input === undefined) throw new UploaderError('host-token-failed', 'No token was provided');
     const event = accept('page-token', input);
     if (event) return event;
-    throw new UploaderError('token-malformed', 'Expected a token string or an object with a token');
+    throw new UploaderError('token-malformed', 'Expected a token or an object with a token');
   }
 
   async function runLate(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {

@@ -5,8 +5,7 @@ import { isLoopback } from './loopback.ts';
 
 /** Returns the base URL without a trailing slash. Throws `bad-config`. */
 export function readBaseUrl(value: string | undefined): string {
-  if (!value)
-    throw new UploaderError('bad-config', 'base-url is not set. Set it to the URL of the upload service');
+  if (!value) throw new UploaderError('bad-config', 'base-url is not set');
   let url: URL;
   try {
     url = new URL(value, globalThis.document?.baseURI);

@@ -25,11 +25,10 @@ export class UploaderError extends Error {
   readonly debugInfo?: string;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(message, details);
     this.code = code;
-    const { cause: _cause, ...others } = details;
-    const known = Object.entries(others).filter(([, value]) => value !== undefined);
-    Object.assign(this, Object.fromEntries(known));
+    for (const [name, value] of Object.entries(details))
+      if (name !== 'cause' && value !== undefined) Object.assign(this, { [name]: value });
   }
 }
 

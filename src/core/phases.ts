@@ -32,6 +32,9 @@ export type PauseReason =
 export const isActive = (phase: Phase): phase is 'hashing' | 'uploading' | 'committing' =>
   phase === 'hashing' || phase === 'uploading' || phase === 'committing';
 
+export const hasActive = (files: readonly { readonly phase: Phase }[]): boolean =>
+  files.some(({ phase }) => isActive(phase));
+
 /** Returns true if the phase changes only by a command of the user. */
 export const isSettled = (phase: Phase): boolean =>
   phase === 'done' || phase === 'failed' || phase === 'canceled';

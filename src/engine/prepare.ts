@@ -37,7 +37,7 @@ export async function prepare(
     const parts = { trusted, loadTasks: () => import('../photos/photo-tasks.ts') };
     const photo = await preparePhoto(made, imageMaxEdge, stripLocation, parts, limit);
     if (photo) return photo;
-    throw new UploaderError('location-not-removed', 'The location cannot be removed from this file');
+    throw new UploaderError('location-not-removed', "The location can't be removed from this file");
   };
   const made = await abortable(prepareIt(), limit).catch(async (error: unknown) => {
     signal.throwIfAborted();
@@ -46,8 +46,8 @@ export async function prepare(
       signal.throwIfAborted();
       throw new UploaderError('file-unreadable', 'The file cannot be read', { cause });
     });
-    warnOnConsole('A file could not be prepared.', error);
-    throw new UploaderError('transform-failed', 'The file could not be prepared', { cause: error });
+    warnOnConsole('A file could not be prepared', error);
+    throw new UploaderError('transform-failed', 'A file could not be prepared', { cause: error });
   });
   const refused = made !== file && refusal({ file: made }, limitsOf(settings), 0);
   if (refused) throw new UploaderError(refused.code, 'The prepared file is not accepted');

@@ -16,6 +16,7 @@ import { renaming } from '../pipeline/renaming.ts';
 import type { RunParts } from '../pipeline/run.ts';
 import { identify, recordKey } from '../store/identity.ts';
 import { type Connection, waitsFor } from './connection.ts';
+import type { createLateTrace } from './late-trace.ts';
 import type { ResumeState } from './resume/resume-state.ts';
 import { type ConnectionMonitor, stallMs } from './transfer/connection-monitor.ts';
 import type { Progress, ProgressThrottle } from './transfer/progress.ts';
@@ -39,6 +40,8 @@ export interface RunContext {
   readonly transformMs?: number | undefined;
   readonly report: (change: Change) => void;
   readonly throttle: ProgressThrottle;
+  /** Returns the parts of a run with spans, if the page wants some. */
+  readonly trace: ReturnType<typeof createLateTrace>['wrap'];
   readonly warn: (message: string) => void;
   /** Returns the rate of all uploads together in bytes per second; `undefined` until the rate is measured. */
   readonly bytesPerSecond: () => number | undefined;

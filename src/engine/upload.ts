@@ -294,7 +294,8 @@ export class Upload {
   async #confirm(signal: AbortSignal, send: Send): Promise<RunResult | undefined> {
     const { isAccepted, record } = this.resumeState;
     if (!isAccepted || !record) return undefined;
-    return confirm(record.key, createConfirmParts(this, this.#context, signal, send));
+    const parts = createConfirmParts(this, this.#context, signal, send);
+    return confirm(record.key, await this.#context.trace(this.id, parts));
   }
 
   async #send(signal: AbortSignal, send: Send): Promise<RunResult> {
@@ -303,14 +304,11 @@ export class Upload {
     for (;;) {
       signal.throwIfAborted();
       const { picked } = this;
-      if (!picked)
-        throw new UploaderError('session-expired', 'The saved session of the accepted commit is missing');
+      if (!picked) throw new UploaderError('session-expired', 'The saved session is missing');
       try {
         const body = await this.#prepare(picked.file, signal, send);
-        return await run(
-          openFileOf(this, picked, body),
-          createRunParts(this, picked, body, this.#context, signal, send),
-        );
+        const parts = createRunParts(this, picked, body, this.#context, signal, send);
+        return await run(openFileOf(this, picked, body), await this.#context.trace(this.id, parts));
       } catch (error) {
         const { handle } = picked;
         const storedCount = this.resumeState.record?.stored.size;

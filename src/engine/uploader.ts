@@ -13,6 +13,7 @@ import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { Commands } from './commands.ts';
 import { Connections, type ConnectOptions, connect, type Service, type Times } from './connection.ts';
 import { Intake } from './intake.ts';
+import { createLateTrace } from './late-trace.ts';
 import { Reconnect } from './reconnect.ts';
 import { Restorer } from './restore.ts';
 import { FileCache } from './resume/file-cache.ts';
@@ -20,6 +21,7 @@ import { TabLocks } from './resume/tab-locks.ts';
 import { Scheduler } from './scheduler.ts';
 import { SignOut } from './sign-out.ts';
 import { SnapshotStore } from './snapshot-store.ts';
+import type { Diagnosis, Span } from './trace.ts';
 import { ConnectionMonitor } from './transfer/connection-monitor.ts';
 import { ProgressThrottle } from './transfer/progress.ts';
 import { UploadSlots } from './transfer/upload-slots.ts';
@@ -36,6 +38,11 @@ export interface UploaderOptions {
   readonly commitDeadlineMs?: number;
   /** Store for saved uploads. Defaults to IndexedDB. */
   readonly store?: UploadStore;
+  /**
+   * Called after each step of an upload and each sign-in. Steps have no names, URLs or secrets. The code for it is loaded on
+   * demand; uploads wait for it.
+   */
+  readonly onSpan?: (span: Span) => void;
   /** Called with a message for each invalid setting. Defaults to `console.warn`. */
   readonly warn?: Warn;
   /**
@@ -99,13 +106,10 @@ export class Uploader {
   readonly #signOut: SignOut;
   readonly #reconnect: Reconnect;
   #state: 'open' | 'suspended' | 'closed' = 'open';
+  readonly #trace = createLateTrace(this);
 
   constructor(settings: SettingsInput, { connect: open = connect, ...options }: UploaderOptions = {}) {
-    if (!globalThis.location)
-      throw new UploaderError(
-        'bad-config',
-        'Uploader runs in browsers only. Create it after the page has loaded.',
-      );
+    if (!globalThis.location) throw new UploaderError('bad-config', 'Uploader runs in browsers only');
     this.#warn = warnOnce(options.warn);
     const checked = createSettings(settings, this.#warn);
     this.#tabLocks = new TabLocks(options.page, () => this.#restoreAgain());
@@ -129,6 +133,7 @@ export class Uploader {
       tabLocks: this.#tabLocks,
       report: this.#report,
       throttle: this.#throttle,
+      trace: this.#trace.wrap,
       warn: this.#warn,
       bytesPerSecond: () => this.#snapshots.bytesPerSecond,
       onBytesSent: (bytes) => this.#snapshots.onBytesSent(bytes),
@@ -153,6 +158,7 @@ export class Uploader {
     const parts = { ...shared, intake: this.#intake };
     this.#restorer = new Restorer({ ...parts, onReturn: () => this.#restoreAgain() });
     this.#signOut = new SignOut({ ...parts, restorer: this.#restorer });
+    if (options.onSpan) this.#trace.start(options.onSpan).catch(reportError);
     this.#restored = this.#restore();
     preconnect([checked.baseUrl]);
   }
@@ -382,6 +388,22 @@ export class Uploader {
   }
 
   /**
+   * Resolves with plain data for a support ticket: settings, what the browser can do, the last spans and errors. It has no names,
+   * URLs of requests or secrets. The first call also starts to record spans. Rejects if the code for it cannot be loaded.
+   *
+   * @example
+   * ```ts
+   * button.addEventListener('click', async () => {
+   *   await navigator.clipboard.writeText(JSON.stringify(await uploader.diagnose(), undefined, 2));
+   * });
+   * ```
+   */
+  async diagnose(): Promise<Diagnosis> {
+    const trace = await this.#trace.start();
+    return trace.report(this.snapshot, this.settings);
+  }
+
+  /**
    * Pauses all uploads, and closes connections and event listeners, until `restore()`. Resolves when all Web Locks are released, so
    * that another uploader or tab can run the uploads; earlier if `restore()` is called meanwhile.
    *
@@ -491,3 +513,4 @@ export { UploaderError } from '../core/errors.ts';
 export type { PauseReason, Phase } from '../core/phases.ts';
 export type { RetryPolicy } from '../core/retries.ts';
 export type * from '../core/types.ts';
+export type { Diagnosis, Problem, Span } from './trace.ts';

@@ -113,10 +113,7 @@ export class HashPool {
       const found = await this.#queued(slice, { keepBytes: false, state, signal });
       const { hash, state: after, sliceHash } = found;
       if (after && sliceHash !== undefined) return { hash, state: after, sliceHash };
-      throw new UploaderError(
-        'bad-config',
-        'worker-url is not the hash-wasm.worker.js of this version of secure-uploader',
-      );
+      throw new UploaderError('bad-config', 'worker-url is not the hash-wasm.worker.js of this version');
     }, signal);
 
   #queued(slice: Blob, { keepBytes, state, signal }: QueueOptions): Promise<Found> {
@@ -291,10 +288,7 @@ export class HashPool {
     const { task } = member;
     this.#drop(member);
     if (task && task.tries < 3) this.#queue.unshift(task);
-    else
-      task?.reject(
-        new UploaderError('hash-failed', 'The hash worker failed three times with the same slice'),
-      );
+    else task?.reject(new UploaderError('hash-failed', 'The hash worker failed three times'));
     this.#pump();
   }
 

@@ -31,7 +31,7 @@ export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: Ticket
   if (!isSafeUrl(baseUrl, url))
     throw new UploaderError('bad-response', `An upload URL must use https, not ${url.protocol}`);
   if (url.username || url.password)
-    throw new UploaderError('bad-response', 'An upload URL must not have a user name or password');
+    throw new UploaderError('bad-response', 'An upload URL has a user name or password');
   const isListed = uploadOrigins.includes(url.origin);
   if (!isListed && (uploadOrigins.length > 0 || isOwnOrigin(url)))
     throw new UploaderError('bad-config', `upload-origins does not name ${url.origin}`);
@@ -44,7 +44,7 @@ export function checkMethod(value: unknown): 'PUT' | 'POST' {
   // `String(value)` would throw for JSON such as `{"toString": 1}`.
   const method = typeof value === 'string' ? value.toUpperCase() : (value ?? 'PUT');
   if (method === 'PUT' || method === 'POST') return method;
-  throw new UploaderError('bad-response', 'An upload URL requires a method other than PUT or POST');
+  throw new UploaderError('bad-response', 'An upload URL has a method other than PUT or POST');
 }
 
 /** Headers that browsers set. Tickets may list these headers, because they are part of the signature. */
@@ -57,7 +57,7 @@ const FORBIDDEN =
 export function checkHeaders(value: unknown, { authHeader }: TicketRules): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new UploaderError('bad-response', 'The headers of an upload URL are not an object');
+    throw new UploaderError('bad-response', 'An upload URL has headers that are not an object');
   }
   const entries = Object.entries(value).filter(([name]) => !SENT_ANYWAY.test(name));
   if (entries.length > MAX_HEADERS)

@@ -56,7 +56,7 @@ export function readSession(answer: Answer, profile: FullProfile): Session {
     ? askProfile('sessionHeader', () => profile.sessionHeader?.({ body, header }))
     : ((header || text(field(body, 'passport'))) ?? text(field(body, 'token')) ?? sessionId);
   if (text(value) === undefined || !/^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value ?? '')) {
-    throw badResponse(answer, 'The value for the session header is missing or not valid in a header');
+    throw badResponse(answer, 'The session header is missing or not valid');
   }
   const chunkSizeBytes = askProfile('chunkSize', () => profile.chunkSize?.({ body }));
   if (chunkSizeBytes === undefined) return { sessionId, header: value as string };

@@ -152,8 +152,8 @@ const isLost = (error: unknown): boolean =>
 function toStoreError(cause: unknown): UploaderError {
   if (cause instanceof UploaderError) return cause;
   return cause instanceof DOMException && cause.name === 'QuotaExceededError'
-    ? new UploaderError('store-full', 'The browser has no storage space left to save the upload', { cause })
-    : new UploaderError('store-unavailable', 'The browser does not allow the page to save the upload', {
+    ? new UploaderError('store-full', 'The browser has no storage space left', { cause })
+    : new UploaderError('store-unavailable', 'The browser does not allow saving the upload', {
         cause,
       });
 }

@@ -214,8 +214,7 @@ export function createUploadStore({
 
     async saveChunks(key, chunks) {
       if (chunks.length > 0) await append(key, chunks);
-      if (lost.delete(key))
-        throw new UploaderError('store-unavailable', 'The saved upload was deleted while the page was open');
+      if (lost.delete(key)) throw new UploaderError('store-unavailable', 'The saved upload was deleted');
     },
 
     remove: (key) => inTurn(key, () => remove(key)),

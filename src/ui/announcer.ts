@@ -4,7 +4,7 @@
 import type { Change } from '../core/changes.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import { shownText } from '../core/names.ts';
-import { isActive } from '../core/phases.ts';
+import { hasActive } from '../core/phases.ts';
 import type { Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
 import type { Format } from './format.ts';
@@ -134,7 +134,7 @@ export class Announcer {
       await sleep(this.#options.sumsEveryMs, signal);
       const { snapshot, texts, format } = this.#host;
       const { totals, files } = snapshot;
-      if (!files.some((file) => isActive(file.phase))) {
+      if (!hasActive(files)) {
         const reason = sharedReason(files, false);
         if (reason) this.say(texts.pauseReasons[reason]);
         continue;

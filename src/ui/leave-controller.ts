@@ -1,7 +1,7 @@
 // While files are uploading: warns users who leave the page, keeps the screen on, and asks the browser to keep saved progress.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import { isActive } from '../core/phases.ts';
+import { hasActive } from '../core/phases.ts';
 import type { Snapshot } from '../core/types.ts';
 import { pageOf } from './page.ts';
 
@@ -48,7 +48,7 @@ export class LeaveController implements ReactiveController {
   }
 
   get #isUploading(): boolean {
-    return this.#host.snapshot.files.some(({ phase }) => isActive(phase));
+    return hasActive(this.#host.snapshot.files);
   }
 
   #set(isUploading: boolean): void {

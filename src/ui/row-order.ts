@@ -2,7 +2,7 @@
 // order of the files. The files of a folder are below its row, which can be folded.
 
 import type { ReactiveControllerHost } from 'lit';
-import { isActive, type Phase } from '../core/phases.ts';
+import { hasActive, type Phase } from '../core/phases.ts';
 import type { FileId, FileSnapshot, Snapshot, Totals } from '../core/types.ts';
 import { totalsOf } from '../engine/snapshot-store.ts';
 
@@ -93,7 +93,7 @@ function rowOf(
 ): Line {
   const sums = totalsOf(files, () => ({}));
   const lostCount = files.filter((file) => file.pauseReason === 'needs-file').length;
-  const phase: Phase = files.some((file) => isActive(file.phase))
+  const phase: Phase = hasActive(files)
     ? 'uploading'
     : sums.failedCount > 0
       ? 'failed'

@@ -3,9 +3,9 @@
 import type { PropertyValues, TemplateResult } from 'lit';
 import type { TokenInput } from '../core/changes.ts';
 import type { GetToken, Profile, TransformFile } from '../core/config.ts';
-import { isActive } from '../core/phases.ts';
+import { hasActive } from '../core/phases.ts';
 import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
-import type { AuthOptions, UploaderOptions } from '../engine/uploader.ts';
+import type { AuthOptions, Diagnosis, UploaderOptions } from '../engine/uploader.ts';
 import { Announcer } from './announcer.ts';
 import { createCommands } from './commands.ts';
 import { Countdown } from './countdown.ts';
@@ -420,6 +420,11 @@ export class SecureUploader extends FormControl {
     await this.#engine.uploader.signIn(via);
   }
 
+  /** Resolves with plain data for a support ticket, without names, URLs of requests or secrets. */
+  async diagnose(): Promise<Diagnosis> {
+    return this.#engine.uploader.diagnose();
+  }
+
   /** Deletes all saved uploads, then signs out. Rejects with `store-unavailable` if some data could not be deleted. */
   async signOut(): Promise<void> {
     this.#tokens.clear();
@@ -499,8 +504,7 @@ export class SecureUploader extends FormControl {
 
   protected override updated(changed: PropertyValues): void {
     super.updated(changed);
-    const isUploading = this.snapshot.files.some((file) => isActive(file.phase));
-    showState(this.internals, 'uploading', isUploading);
+    showState(this.internals, 'uploading', hasActive(this.snapshot.files));
     showState(this.internals, 'dragging', this.#drop.intake.dragging);
     // Opens only while files are dragged over the page of an overlay.
     this.renderRoot.querySelector<HTMLElement>('.overlay')?.togglePopover(true);

@@ -41,7 +41,7 @@ describe('the console', () => {
       const [code] = await ask(open({ getToken: () => 'two words' }));
       expect(code).to.equal('token-malformed');
       expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.contain('Expected a token string').and.not.contain('two words');
+      expect(warnings[0]).to.contain('Expected a token or an object').and.not.contain('two words');
     }));
 
   it('has no message about a getToken that works', () =>

@@ -145,7 +145,7 @@ describe('a token request to the page', () => {
       expect(warnings).to.deep.equal([
         'secure-uploader: No valid token from the page: getToken failed (TypeError).',
         'secure-uploader: No valid token from the page: No token was provided.',
-        'secure-uploader: No valid token from the page: Expected a token string or an object with a token.',
+        'secure-uploader: No valid token from the page: Expected a token or an object with a token.',
       ]);
     }));
 

@@ -1,8 +1,10 @@
-// The recipe for the title and the notification, as the documentation has it, in a page.
+// Recipes as the documentation has them, in a page: the title and the notification, and a trace with OpenTelemetry.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { build } from 'esbuild';
 import ts from 'typescript';
+import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { all, read } from '../support/documents.ts';
 import { until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
@@ -22,6 +24,31 @@ const RECORD = `{
   globalThis.isHidden = false;
   Object.defineProperty(document, 'hidden', { get: () => isHidden });
 }`;
+
+const EXPORTER = `
+import { trace as api } from '@opentelemetry/api';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+const exporter = new InMemorySpanExporter();
+api.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+globalThis.finishedSpans = () => exporter.getFinishedSpans().map((span) => ({
+  name: span.name,
+  id: span.spanContext().spanId,
+  traceId: span.spanContext().traceId,
+  parentId: span.parentSpanContext?.spanId,
+  attributes: span.attributes,
+  startMs: span.startTime[0] * 1e3 + span.startTime[1] / 1e6,
+  endMs: span.endTime[0] * 1e3 + span.endTime[1] / 1e6,
+}));
+`;
+interface FinishedSpan {
+  readonly name: string;
+  readonly id: string;
+  readonly traceId: string;
+  readonly parentId?: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly startMs: number;
+  readonly endMs: number;
+}
 
 let world: World;
 before(async () => {
@@ -69,4 +96,98 @@ test('the title shows the progress, and a notification the end to a user who is 
   await page.evaluate('isHidden = false');
   await upload(3);
   assert.deepEqual(await page.evaluate('notes'), ['Uploads finished: 2 uploaded, 0 failed']);
+});
+
+test('OpenTelemetry gets one trace of an upload, from the pick to the commit', async () => {
+  const [recipe = ''] = all(read('docs/tracing.md'), /^```ts\n([\s\S]*?)^```/gm);
+  const { token } = await world.service.createToken('alice', 3_600_000);
+  const contents = `${EXPORTER}${recipe}`
+    .replace(
+      "import 'secure-uploader/define';",
+      "await import('/tracing.js');\nawait import('/secure-uploader.min.js');",
+    )
+    .replace('https://files.example.com', world.service.baseUrl)
+    .replace(/^element\.baseUrl/m, `element.getToken = () => '${token}';\n$&`)
+    .replace(
+      /^element\.parentId/m,
+      `Object.assign(element, { commitPath: '/files/uploadsession/commit', chunkSize: '1MiB' });\n$&`,
+    );
+  const { outputFiles } = await build({
+    stdin: { contents, loader: 'ts', resolveDir: process.cwd() },
+    ...{
+      bundle: true,
+      format: 'esm',
+      target: 'es2022',
+      write: false,
+      external: ['/tracing.js', '/secure-uploader.min.js'],
+    },
+  });
+  world.pages.setScript('/tracing-recipe.js', outputFiles[0]?.text ?? assert.fail());
+  const url = world.pages.add(
+    '/tracing.html',
+    '<main></main><script type="module" src="/tracing-recipe.js"></script>',
+  );
+  const page = await world.browser.newPage();
+  await page.addInitScript('globalThis.__name = (fn) => fn;');
+  await page.goto(url);
+  world.service.faults.add({ operation: 'put', status: 503, times: 1 });
+  const path = join(world.folder, 'traced-secret.bin');
+  writeRandom(path, 3 * MIB);
+  await page.locator('secure-uploader').waitFor();
+  await pick(page, path);
+  await until(page, 'upload-completed');
+  const spans = (await page.evaluate('finishedSpans()')) as FinishedSpan[];
+  const [upload] = spans.filter(({ name }) => name === 'upload');
+  assert.ok(upload);
+  assert.equal(upload.attributes.outcome, 'upload-completed');
+  const steps = spans.filter(({ parentId }) => parentId === upload.id);
+  const count = (name: string, outcome = 'ok'): number =>
+    steps.filter((step) => step.name === name && step.attributes.outcome === outcome).length;
+  assert.deepEqual(
+    [count('session'), count('hash') >= 3, count('presign') >= 1, count('put'), count('commit')],
+    [1, true, true, 3, 1],
+  );
+  assert.equal(steps.filter((step) => step.name === 'put').length, 4);
+  assert.equal(Math.max(...steps.map(({ attributes }) => Number(attributes.attempt))), 2);
+  for (const step of steps) {
+    assert.equal(step.traceId, upload.traceId);
+    // The clocks of OpenTelemetry have whole milliseconds.
+    assert.ok(
+      step.startMs >= upload.startMs - 2 && step.endMs <= upload.endMs + 2,
+      JSON.stringify([upload, step]),
+    );
+  }
+  assert.deepEqual(
+    spans.filter(({ name }) => name === 'sign-in').map(({ attributes }) => attributes.outcome),
+    ['ok'],
+  );
+  const text = JSON.stringify(spans);
+  for (const secret of [token, 'traced-secret', world.service.storageUrl, 'folder-a'])
+    assert.ok(!text.includes(secret), secret);
+  assert.deepEqual(world.pages.violations, []);
+});
+
+test('without `tracing.js`, the one file uploads without spans, and says which file is missing', async () => {
+  const page = await world.openWithToken('id="traced"');
+  // The page has loaded the file, but it has had no effect.
+  await page.evaluate(() => {
+    Reflect.deleteProperty(globalThis, Symbol.for('secure-uploader.tracing'));
+    const first = document.querySelector('secure-uploader') as SecureUploader;
+    const second = document.createElement('secure-uploader');
+    const { baseUrl, parentId, commitPath, getToken } = first;
+    const engineOptions = { onSpan: () => undefined };
+    Object.assign(second, { baseUrl, parentId, commitPath, getToken, engineOptions });
+    first.replaceWith(second);
+  });
+  const path = join(world.folder, 'untraced.bin');
+  writeRandom(path, 1000);
+  await pick(page, path);
+  await until(page, 'upload-completed');
+  const message = await page.evaluate(() =>
+    (document.querySelector('secure-uploader') as SecureUploader).diagnose().then(
+      () => 'resolved',
+      (error: Error) => error.message,
+    ),
+  );
+  assert.equal(message, 'Load tracing.js first');
 });

@@ -64,6 +64,7 @@ describe('The package', () => {
       'dist/photos/photo.worker.js',
       'dist/cdn/secure-uploader.min.js',
       'dist/cdn/extras.js',
+      'dist/cdn/tracing.js',
       'dist/cdn/photo.worker.js',
       'dist/cdn/hash.worker.js',
       'dist/cdn/hash-wasm.worker.js',

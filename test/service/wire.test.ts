@@ -102,7 +102,7 @@ describe('the session of a response', () => {
       caught(() => readSession(answerOf({ body: { session_id: 's' } }), full({ sessionHeader }))),
     ).to.include({
       code: 'bad-response',
-      message: 'The value for the session header is missing or not valid in a header',
+      message: 'The session header is missing or not valid',
     });
   });
 });

@@ -79,6 +79,7 @@ for (const element of document.querySelectorAll('[data-token]')) {
 }
 customElements.whenDefined('secure-uploader').then(() => { globalThis.startedAtMs = performance.now(); });
 await import('/extras.js');
+await import('/tracing.js');
 await import('/secure-uploader.min.js');
 `;
 

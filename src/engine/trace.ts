@@ -1,0 +1,321 @@
+// Spans of the stages of each upload, and the report for support. Loaded only for pages that set `onSpan` or call `diagnose()`, so
+// it imports nothing but types. Spans and reports have no names, URLs of requests, messages of errors, tokens or headers.
+
+import type { Change } from '../core/changes.ts';
+import type { Settings } from '../core/config.ts';
+import type { ErrorCode } from '../core/error-codes.ts';
+import type { AuthSnapshot, AuthState, FileId, Snapshot, Totals } from '../core/types.ts';
+import type { RunParts } from '../pipeline/run.ts';
+
+/** Version of this package. */
+export const VERSION = '0.1.0';
+
+/** One step of an upload, or a sign-in, after it has ended. */
+export interface Span {
+  /** `session` opens an upload session; `presign` requests upload URLs; `put` sends a chunk. */
+  readonly kind: 'sign-in' | 'session' | 'hash' | 'presign' | 'put' | 'commit';
+  /** Id of the file, as in events. Absent for `sign-in`. */
+  readonly id?: FileId;
+  /** Time of the start, in epoch milliseconds with fractions. */
+  readonly startMs: number;
+  readonly durationMs: number;
+  /** `stopped`: the step was ended, for example by a pause, a cancel or a change of the network. */
+  readonly outcome: 'ok' | 'stopped' | ErrorCode;
+  /** HTTP status of a failed request, if there was a response. */
+  readonly status?: number;
+  /** 1, or more if the same step has failed before. */
+  readonly attempt: number;
+  /** Bytes that were hashed or sent, or of the chunks that a request was about, rounded to two significant digits. */
+  readonly sizeBytes?: number;
+}
+
+/** An error of a file or of sign-in. */
+export interface Problem {
+  /** Time of the error, in epoch milliseconds; absent for errors before the report was prepared. */
+  readonly atMs?: number;
+  /** `retry`: the request was repeated. */
+  readonly kind: 'upload' | 'sign-in' | 'rejection' | 'retry';
+  readonly id?: FileId;
+  readonly code: ErrorCode;
+  readonly status?: number;
+}
+
+/** Plain data for a support ticket. */
+export interface Diagnosis {
+  /** Version of this package. */
+  readonly version: string;
+  /** Time of the report (ISO 8601). */
+  readonly at: string;
+  /** The settings, without `owner` and `parentId`, without queries of URLs, and with `function` in place of functions. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly browser: Readonly<Record<string, unknown>>;
+  /** Storage of the origin: bytes, rounded to two significant digits. Empty if the browser does not say. */
+  readonly storage: {
+    readonly usedBytes?: number;
+    readonly quotaBytes?: number;
+    readonly isPersisted?: boolean;
+  };
+  readonly auth: Pick<AuthSnapshot, 'state' | 'mode' | 'required'> & { readonly code?: ErrorCode };
+  readonly totals: Totals;
+  /** The last spans, at most 100. */
+  readonly spans: readonly Span[];
+  /** The last errors, at most 100. */
+  readonly errors: readonly Problem[];
+}
+
+/** Maximum number of spans, and of errors, that are kept. */
+const MOST = 100;
+/** States of sign-in in which nothing is asked. */
+const RESTING: readonly AuthState[] = ['signed-out', 'prompt', 'signed-in', 'cooling'];
+
+type Facts = Pick<Span, 'kind' | 'id' | 'sizeBytes'>;
+/** The parts of a run that become spans. */
+export type TracedParts = Partial<Pick<RunParts, 'hashSlice' | 'put' | 'onPut'>> & Pick<RunParts, 'calls'>;
+
+const nowMs = (): number => performance.timeOrigin + performance.now();
+const rounded = (value: number): number => Number(value.toPrecision(2));
+const sumOf = (chunks: readonly { readonly sizeBytes: number }[]): number =>
+  chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+
+/** Keeps the last spans and errors. */
+export class Trace {
+  readonly #onSpan: ((span: Span) => void) | undefined;
+  readonly #spans: Span[] = [];
+  readonly #errors: Problem[] = [];
+  #signInStartMs: number | undefined;
+  #signInError: { readonly code: ErrorCode; readonly status?: number | undefined } | undefined;
+  #signInAttempt = 1;
+
+  constructor(snapshot: Snapshot, onSpan?: (span: Span) => void) {
+    this.#onSpan = onSpan;
+    for (const { id, error, lastError } of snapshot.files) {
+      const last = error ?? lastError;
+      if (last) this.#addError({ kind: error ? 'upload' : 'retry', id, ...problemOf(last) });
+    }
+    for (const { code } of snapshot.rejections) this.#addError({ kind: 'rejection', code });
+    if (snapshot.auth.error) this.#addError({ kind: 'sign-in', ...problemOf(snapshot.auth.error) });
+    if (!RESTING.includes(snapshot.auth.state)) this.#signInStartMs = nowMs();
+  }
+
+  readonly onChange = ({ name, detail }: Change): void => {
+    const atMs = nowMs();
+    if (name === 'upload-failed')
+      this.#addError({ atMs, kind: 'upload', id: detail.id, ...problemOf(detail) });
+    else if (name === 'file-rejected') this.#addError({ atMs, kind: 'rejection', code: detail.code });
+    else if (name === 'auth-failed') {
+      this.#addError({ atMs, kind: 'sign-in', ...problemOf(detail) });
+      this.#signInError = detail;
+    } else if (name === 'auth-changed') this.#onAuth(detail.state, atMs);
+  };
+
+  /** Returns `parts` of a run with functions that make a span of each call. */
+  wrap<Parts extends TracedParts>(id: FileId, parts: Parts): Parts {
+    const { calls, hashSlice, onPut, put } = parts;
+    const { commit } = calls;
+    /** Failed attempts in a row of each step. */
+    const failures = new Map<string, number>();
+    const span = <T>(
+      kind: Span['kind'],
+      sizeBytes: number | undefined,
+      signal: AbortSignal,
+      step: string,
+      call: () => Promise<T>,
+    ): Promise<T> =>
+      this.#measure(
+        { kind, id, ...(sizeBytes !== undefined && { sizeBytes }) },
+        failures,
+        step,
+        signal,
+        call,
+      );
+    let index = 0;
+    const own: TracedParts = {
+      calls: {
+        ...calls,
+        openSession: (file, signal) =>
+          span('session', undefined, signal, 'session', () => calls.openSession(file, signal)),
+        presign: (session, chunks, signal) =>
+          span('presign', sumOf(chunks), signal, `presign ${chunks[0]?.hash}`, () =>
+            calls.presign(session, chunks, signal),
+          ),
+        ...(commit && {
+          commit: (session, proof, signal) =>
+            span('commit', undefined, signal, 'commit', () => commit(session, proof, signal)),
+        }),
+      },
+      ...(hashSlice && {
+        hashSlice: (slice, options) =>
+          span('hash', slice.size, options.signal, 'hash', () => hashSlice(slice, options)),
+      }),
+      // Called directly before `put`.
+      ...(onPut && {
+        onPut: (chunk) => {
+          index = chunk.index;
+          onPut(chunk);
+        },
+      }),
+      ...(put && {
+        put: (upload, body, options) =>
+          span('put', body.size, options.signal, `put ${index}`, () => put(upload, body, options)),
+      }),
+    };
+    return { ...parts, ...own };
+  }
+
+  /** Returns the report. */
+  async report({ auth, totals }: Snapshot, settings: Settings): Promise<Diagnosis> {
+    const { state, mode, required, error } = auth;
+    return {
+      version: VERSION,
+      at: new Date().toISOString(),
+      settings: Object.fromEntries(
+        Object.entries(settings).map(([name, value]) => [name, shown(name, value)]),
+      ),
+      browser: describeBrowser(),
+      storage: await describeStorage(),
+      auth: { state, mode, required, ...(error && { code: error.code }) },
+      totals,
+      spans: [...this.#spans],
+      errors: [...this.#errors],
+    };
+  }
+
+  async #measure<T>(
+    facts: Facts,
+    failures: Map<string, number>,
+    step: string,
+    signal: AbortSignal,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    const startMs = nowMs();
+    const attempt = (failures.get(step) ?? 0) + 1;
+    try {
+      const result = await call();
+      failures.delete(step);
+      this.#addSpan(facts, startMs, attempt, 'ok');
+      return result;
+    } catch (error) {
+      failures.set(step, attempt);
+      const { code, status } = (error ?? {}) as { readonly code?: ErrorCode; readonly status?: number };
+      // Errors of the browser have numbers as codes.
+      const outcome = signal.aborted || typeof code !== 'string' ? 'stopped' : code;
+      this.#addSpan(facts, startMs, attempt, outcome, status);
+      throw error;
+    }
+  }
+
+  #onAuth(state: AuthState, atMs: number): void {
+    if (!RESTING.includes(state)) this.#signInStartMs ??= atMs;
+    // The error is reported after the state.
+    else queueMicrotask(() => this.#endSignIn(state));
+  }
+
+  #endSignIn(state: AuthState): void {
+    const [startMs, error] = [this.#signInStartMs, this.#signInError];
+    this.#signInStartMs = undefined;
+    this.#signInError = undefined;
+    if (startMs === undefined) return;
+    const isOk = state === 'signed-in';
+    const outcome = error?.code ?? (state === 'prompt' ? 'sign-in-required' : 'stopped');
+    const [attempt, facts] = [this.#signInAttempt, { kind: 'sign-in' } as const];
+    this.#signInAttempt = isOk ? 1 : attempt + 1;
+    if (isOk) this.#addSpan(facts, startMs, attempt, 'ok');
+    else this.#addSpan(facts, startMs, attempt, outcome, error?.status);
+  }
+
+  #addSpan(
+    { sizeBytes, ...facts }: Facts,
+    startMs: number,
+    attempt: number,
+    outcome: Span['outcome'],
+    status?: number,
+  ): void {
+    const span: Span = Object.freeze({
+      ...facts,
+      startMs,
+      durationMs: nowMs() - startMs,
+      outcome,
+      attempt,
+      ...(typeof status === 'number' && { status }),
+      ...(sizeBytes !== undefined && { sizeBytes: rounded(sizeBytes) }),
+    });
+    keep(this.#spans, span);
+    try {
+      this.#onSpan?.(span);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+
+  #addError(problem: Problem): void {
+    keep(this.#errors, Object.freeze(problem));
+  }
+}
+
+function keep<T>(list: T[], item: T): void {
+  list.push(item);
+  if (list.length > MOST) list.shift();
+}
+
+const problemOf = ({ code, status }: { readonly code: ErrorCode; readonly status?: number | undefined }) => ({
+  code,
+  ...(status !== undefined && { status }),
+});
+
+/** Settings that say who the user is, or where the files go. */
+const PRIVATE = ['owner', 'parentId'];
+
+function shown(name: string, value: unknown): unknown {
+  if (PRIVATE.includes(name)) return value ? 'set' : 'unset';
+  if (Array.isArray(value)) return value.map((each) => shown(name, each));
+  switch (typeof value) {
+    case 'string':
+      return value.replace(/[?#].*/s, '').replace(/\/\/[^/@]*@/, '//');
+    case 'number':
+      return Number.isFinite(value) ? value : String(value);
+    case 'boolean':
+      return value;
+    case 'object':
+      // The values may have secrets, such as the parameters of `authOptions`.
+      return value === null ? value : Object.keys(value);
+    default:
+      return typeof value;
+  }
+}
+
+/** What the browser can do, as far as uploads need it. */
+function describeBrowser(): Diagnosis['browser'] {
+  const { hardwareConcurrency, language, onLine, userAgent } = navigator;
+  const { connection, deviceMemory } = navigator as Navigator & {
+    readonly connection?: { readonly effectiveType?: string };
+    readonly deviceMemory?: number;
+  };
+  return {
+    userAgent,
+    language,
+    isOnline: onLine,
+    isVisible: document.visibilityState === 'visible',
+    isSecure: isSecureContext,
+    isFramed: window.top !== window,
+    cores: hardwareConcurrency,
+    memoryGb: deviceMemory,
+    connection: connection?.effectiveType,
+    ...Object.fromEntries(
+      ['crypto', 'indexedDB', 'showOpenFilePicker', 'trustedTypes', 'Worker'].map((name) => [
+        name,
+        name in globalThis,
+      ]),
+    ),
+    ...Object.fromEntries(['locks', 'serviceWorker', 'wakeLock'].map((name) => [name, name in navigator])),
+  };
+}
+
+async function describeStorage(): Promise<Diagnosis['storage']> {
+  try {
+    const { usage = 0, quota = 0 } = await navigator.storage.estimate();
+    const isPersisted = await navigator.storage.persisted();
+    return { usedBytes: rounded(usage), quotaBytes: rounded(quota), isPersisted };
+  } catch {
+    return {};
+  }
+}
