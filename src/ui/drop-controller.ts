@@ -99,6 +99,11 @@ export class DropController implements ReactiveController {
     if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.leave();
   }
 
+  /** True until the files of each `read()` are in the list, or the first of them. */
+  get isReading(): boolean {
+    return this.#reads.count > 0;
+  }
+
   /** Reads files, and shows how many were found so far. Resolves with none if they are discarded. Never rejects. */
   async read(
     reader: (onFound: (count: number) => void) => Promise<DropContent>,
@@ -121,13 +126,13 @@ export class DropController implements ReactiveController {
     clearTimeout(timer);
     frame = 0;
     if (reads !== this.#reads) return [];
-    reads.count -= 1;
     const { files, emptyFolderCount } = this.#host.includeHidden ? content : withoutSystemFiles(content);
     const { intake } = this;
-    this.#set({
-      ...intake,
-      readingCount: reads.count > 0 ? intake.readingCount : undefined,
-      emptyFolderCount: intake.emptyFolderCount + emptyFolderCount,
+    this.#set({ ...intake, emptyFolderCount: intake.emptyFolderCount + emptyFolderCount });
+    // By then, the files are in the list, or the first of them.
+    setTimeout(() => {
+      reads.count -= 1;
+      if (reads === this.#reads && reads.count === 0) this.#set({ ...this.intake, readingCount: undefined });
     });
     return files;
   }

@@ -19,6 +19,8 @@ export abstract class FormControl extends LitElement {
 
   /** Name of the form field. Without a name, forms don't submit the uploaded files. */
   @property({ reflect: true }) name?: string | undefined;
+  /** Prevents adding files, as does a disabled `<fieldset>`. Running uploads continue. A form submits no value then. */
+  @property({ type: Boolean, reflect: true }) disabled = false;
   /** Forms can be submitted only with an uploaded file. */
   @property({ type: Boolean }) required = false;
   /** Number of uploaded files that forms need before they can be submitted. */
@@ -41,8 +43,13 @@ export abstract class FormControl extends LitElement {
 
   /** The last form of the element. */
   #form: HTMLFormElement | null = null;
-  /** A submission that waits for the uploads. `leftCount` is the number of files, without those uploaded since the last look. */
-  #waiting: { readonly submitter: HTMLButtonElement | null; leftCount: number } | undefined;
+  /**
+   * A submission that waits for the uploads. `leftCount` is the number of files, without those uploaded since the last look;
+   * `mustStart` is true if some may not have started.
+   */
+  #waiting:
+    | { readonly submitter: HTMLButtonElement | null; leftCount: number; mustStart: boolean }
+    | undefined;
 
   /** The files that the user sees: without those whose removal can still be undone. */
   protected abstract readonly shown: Snapshot;
@@ -50,6 +57,8 @@ export abstract class FormControl extends LitElement {
   abstract readonly texts: Messages;
   /** The setting `min-files`; 0 if it is unset. */
   protected abstract readonly minFileCount: number;
+  /** True while chosen or dropped files are being read, and are not in the list yet. */
+  protected abstract isReading: () => boolean;
   protected abstract openPicker(): void;
   /** Starts all uploads that wait because of `manual`. */
   abstract start(): Promise<void>;
@@ -99,8 +108,8 @@ export abstract class FormControl extends LitElement {
     return this.internals.reportValidity();
   }
 
-  protected get isFieldsetDisabled(): boolean {
-    return this.closest('fieldset:disabled') !== null;
+  protected get isDisabled(): boolean {
+    return this.disabled || this.closest('fieldset:disabled') !== null;
   }
 
   /** Text of the `<label>` elements; empty without a label. */
@@ -120,7 +129,7 @@ export abstract class FormControl extends LitElement {
     } else if (name === 'signed-out' && detail.reason !== 'expired') this.restoreValues([]);
     // After the listeners of the page. A hidden page is not rendered.
     if (name === 'uploads-finished' || name === 'upload-canceled') queueMicrotask(() => this.#endWait());
-    if (name === 'file-added' && this.#waiting) queueMicrotask(() => void this.start());
+    if (name === 'file-added' && this.#waiting) this.#waiting.mustStart = true;
   }
 
   /** Replaces the restored values. */
@@ -173,22 +182,25 @@ export abstract class FormControl extends LitElement {
     if (event.target !== form || event.defaultPrevented) return;
     this.#waiting = undefined;
     const submitter = event.submitter as HTMLButtonElement | null;
-    const { failedCount, openCount } = shown.totals;
-    if (!this.submitWhenDone || !this.willValidate || openCount + failedCount === 0) return;
+    if (!this.submitWhenDone || !this.willValidate || !this.#isOpen(shown)) return;
     if (submitter?.formNoValidate || (submitter?.formMethod || form?.method) === 'dialog') return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (this.#mayWait(shown)) {
-      this.#waiting = { submitter, leftCount: openCount };
-      void this.start();
-    }
+    if (this.#mayWait(shown)) this.#waiting = { submitter, leftCount: 0, mustStart: true };
+    this.#endWait();
     this.#updateForm();
     this.reportValidity();
   };
 
+  /** Returns true if the form would lose files. */
+  #isOpen({ totals }: Snapshot): boolean {
+    return totals.openCount + totals.failedCount > 0 || this.isReading();
+  }
+
   /** Returns true if a submission can wait, because all files will be uploaded without the user. */
-  #mayWait({ files, totals }: Snapshot): boolean {
-    return this.submitWhenDone && totals.openCount > 0 && totals.failedCount === 0 && !files.some(needsUser);
+  #mayWait(shown: Snapshot): boolean {
+    const { files, totals } = shown;
+    return this.submitWhenDone && totals.failedCount === 0 && this.#isOpen(shown) && !files.some(needsUser);
   }
 
   /** Submits the form if the files it waits for are uploaded. Shows what is invalid if a file has failed, or waits for the user. */
@@ -198,16 +210,17 @@ export abstract class FormControl extends LitElement {
     // A disabled element has no value.
     if (!waiting || !form || !this.isConnected || !this.willValidate) return;
     const { shown } = this;
-    const { failedCount, openCount } = shown.totals;
     if (this.#mayWait(shown)) {
-      waiting.leftCount = openCount;
+      if (waiting.mustStart) void this.start();
+      waiting.mustStart = false;
+      waiting.leftCount = shown.totals.openCount;
       return;
     }
     this.#waiting = undefined;
     this.#updateForm();
     const { submitter } = waiting;
-    const isUsable = submitter?.form === form && submitter.type !== 'button';
-    if (openCount + failedCount > 0) this.reportValidity();
+    const isUsable = submitter?.form === form && /submit|image/.test(submitter.type);
+    if (this.#isOpen(shown)) this.reportValidity();
     // Otherwise, the user has canceled the last upload, and decides again.
     else if (waiting.leftCount <= 0) form.requestSubmit(isUsable ? submitter : null);
   }
@@ -218,18 +231,19 @@ export abstract class FormControl extends LitElement {
     const minCount = Math.max(minFileCount, Number(required));
     // Most pages have no form. `shown` takes a while in a long list.
     const shown = name !== '' || minCount > 0 || submitWhenDone ? this.shown : undefined;
-    const { openCount = 0, failedCount = 0 } = shown?.totals ?? {};
     const values = shown
       ? [...this.restoredValues, ...shown.files.flatMap(({ id }) => this.#values.get(id) ?? [])]
       : [];
     this.#setValue(name, values);
     const anchor = renderRoot.querySelector<HTMLElement>('.base') ?? undefined;
-    const mayWait = shown !== undefined && this.#mayWait(shown);
+    const mayWait = shown && this.#mayWait(shown);
+    // How many files are being read is not known yet.
+    const moreCount = !mayWait ? 0 : this.isReading() ? minCount : shown.totals.openCount;
     const text = mayWait
       ? this.#waiting && texts.submitsLater
-      : openCount + failedCount > 0 && texts.unfinished;
+      : shown && this.#isOpen(shown) && texts.unfinished;
     if (text) internals.setValidity({ customError: true }, text, anchor);
-    else if (values.length + (mayWait ? openCount : 0) < minCount)
+    else if (values.length + moreCount < minCount)
       internals.setValidity({ valueMissing: true }, texts.atLeast(minCount), anchor);
     else internals.setValidity({});
   }

@@ -200,8 +200,6 @@ export class SecureUploader extends FormControl {
    * (2).pdf`. `rename` uses the other name automatically.
    */
   @property() onConflict?: 'fail' | 'rename' | undefined;
-  /** Prevents adding files, as does a disabled `<fieldset>`. Running uploads continue. A form submits no value then. */
-  @property({ type: Boolean, reflect: true }) disabled = false;
   /** Height of the rows: `comfortable`, or `compact` with rows of 40 px, in narrow places of 54 px. */
   @property({ reflect: true }) density: 'comfortable' | 'compact' | undefined;
   /**
@@ -283,7 +281,7 @@ export class SecureUploader extends FormControl {
     this,
     (files) => this.#commands.addFiles(files),
     () => this.#engine.preconnect(),
-    (): boolean => this.#isDisabled || this.#engine.isMisconfigured,
+    (): boolean => this.isDisabled || this.#engine.isMisconfigured,
   );
   readonly #engine = new EngineController(this, this.#tokens, [
     this.#tokens,
@@ -322,10 +320,6 @@ export class SecureUploader extends FormControl {
     return this.#engine.snapshot;
   }
 
-  get #isDisabled(): boolean {
-    return this.disabled || this.isFieldsetDisabled;
-  }
-
   /** @internal Formats numbers for the locale of the texts. */
   get format(): Format {
     return createFormat(this.texts.locale);
@@ -353,7 +347,7 @@ export class SecureUploader extends FormControl {
   /** Opens the file picker. Call this method in a click or key handler. */
   async browse(kind: 'files' | 'folder' = 'files'): Promise<void> {
     if (!this.hasUpdated) await this.updateComplete;
-    if (this.#isDisabled) return;
+    if (this.isDisabled) return;
     this.#engine.preconnect();
     const handles = kind === 'files' && (await pickHandles(this, this.ownerDocument.defaultView));
     if (handles) await this.addFiles(await this.#drop.read((onFound) => readHandles(handles, onFound)));
@@ -420,7 +414,7 @@ export class SecureUploader extends FormControl {
     await this.#engine.uploader.signIn(via);
   }
 
-  /** Resolves with plain data for a support ticket, without names, URLs of requests or secrets. */
+  /** Resolves with plain data for a support ticket, without names of files, presigned URLs or secrets. */
   async diagnose(): Promise<Diagnosis> {
     return this.#engine.uploader.diagnose();
   }
@@ -438,6 +432,8 @@ export class SecureUploader extends FormControl {
   protected override get minFileCount(): number {
     return this.#engine.fileRules.minFiles;
   }
+
+  protected override isReading = (): boolean => this.#drop.isReading;
 
   protected override openPicker(): void {
     this.#commands.browse();
@@ -492,7 +488,7 @@ export class SecureUploader extends FormControl {
       messages: this.texts,
       format: this.format,
       label: this.labelText,
-      rules: { ...this.#engine.fileRules, capture, directory, disabled: this.#isDisabled, layout },
+      rules: { ...this.#engine.fileRules, capture, directory, disabled: this.isDisabled, layout },
       intake: this.#drop.intake,
       spoken: this.#announcer.spoken,
       rows: this.#rows.rangeOf(lines.map(({ id }) => id)),

@@ -2,7 +2,15 @@
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { fileReaches, restoreBrowser, type ScriptedStage, type StageSettings, setUp } from './stage.ts';
+import { deferred, settled } from '../support/collect.ts';
+import {
+  fileReaches,
+  replace,
+  restoreBrowser,
+  type ScriptedStage,
+  type StageSettings,
+  setUp,
+} from './stage.ts';
 import { button, one, shown, textFile } from './support.ts';
 
 const LATER = 'The form will be sent when all files are uploaded.';
@@ -43,27 +51,49 @@ async function inForm(settings: FormSettings = {}): Promise<FormStage> {
   return { ...stage, form, send, submissions };
 }
 
-/** Adds a file, and waits until its commit is requested. */
-async function begin({ element }: FormStage, name = 'a.txt'): Promise<void> {
-  await element.addFiles(textFile(name));
-  await shown(() => element.snapshot.files.find((file) => file.name === name)?.phase === 'committing');
+/** Adds files, and waits until their commits are requested. */
+async function begin({ element }: FormStage, ...names: string[]): Promise<void> {
+  await element.addFiles((names.length > 0 ? names : ['a.txt']).map((name) => textFile(name)));
+  await shown(() => element.snapshot.files.every(({ phase }) => phase === 'committing'));
+}
+
+/** Submits the form as a user does, and waits for the next rendering. */
+async function press({ send, element }: FormStage): Promise<void> {
+  send.click();
+  await element.updateComplete;
 }
 
 const finish = ({ service }: FormStage): void => void service.answerAll('commit');
+
+/** Creates a form that waits for a file. */
+async function waiting(settings: FormSettings = {}): Promise<FormStage> {
+  const stage = await inForm(settings);
+  await begin(stage);
+  await press(stage);
+  return stage;
+}
+
+/** Completes the uploads, and waits until the form is submitted. */
+async function finished(stage: FormStage): Promise<void> {
+  finish(stage);
+  await shown(() => stage.submissions.length > 0);
+}
+
+/** What makes a file wait for the user. */
+const STOPPED = [
+  ['paused by the user', ({ element }) => element.pause()],
+  ['failed', ({ service }) => service.waiting('commit')[0]?.refuse(new UploaderError('forbidden', ''))],
+] as const satisfies readonly (readonly [string, (stage: FormStage) => unknown])[];
 
 describe('with submit-when-done, a form', () => {
   afterEach(restoreBrowser);
 
   it('that is submitted while files are uploading is submitted once, with its button, when they are uploaded', async () => {
-    const stage = await inForm({ required: true });
-    await begin(stage);
-    stage.send.click();
-    await stage.element.updateComplete;
+    const stage = await waiting({ required: true });
     expect(stage.submissions).to.deep.equal([]);
     expect(stage.element.validationMessage).to.equal(LATER);
     expect(stage.element.shadowRoot?.activeElement).to.equal(one(stage.element, '.base'));
-    finish(stage);
-    await shown(() => stage.submissions.length > 0);
+    await finished(stage);
     expect(stage.submissions).to.deep.equal(['now 1']);
     await shown(() => stage.element.validationMessage === '');
     stage.send.click();
@@ -71,10 +101,7 @@ describe('with submit-when-done, a form', () => {
   });
 
   it('is submitted after the listeners of `upload-completed` and `uploads-finished`, and without a rendering', async () => {
-    const stage = await inForm();
-    await begin(stage);
-    stage.send.click();
-    await stage.element.updateComplete;
+    const stage = await waiting();
     const { element } = stage;
     element.requestUpdate = () => undefined;
     const log: string[] = [];
@@ -97,27 +124,23 @@ describe('with submit-when-done, a form', () => {
 
   it('waits for all files, and says the same when it is submitted again', async () => {
     const stage = await inForm();
-    await begin(stage);
-    await begin(stage, 'b.txt');
-    stage.send.click();
-    await stage.element.updateComplete;
+    await begin(stage, 'a.txt', 'b.txt');
+    await press(stage);
     stage.send.click();
     expect(stage.element.validationMessage).to.equal(LATER);
     stage.service.waiting('commit')[0]?.answer();
     await shown(() => stage.element.snapshot.totals.doneCount === 1);
     await stage.element.updateComplete;
     expect(stage.submissions).to.deep.equal([]);
-    finish(stage);
-    await shown(() => stage.submissions.length > 0);
+    await finished(stage);
     expect(stage.submissions).to.deep.equal(['now 2']);
   });
 
   it('starts the uploads with `manual`', async () => {
     const stage = await inForm({ manual: true });
     await stage.element.addFiles(textFile('a.txt'));
-    finish(stage);
     stage.send.click();
-    await shown(() => stage.submissions.length > 0);
+    await finished(stage);
     expect(stage.submissions).to.deep.equal(['now 1']);
   });
 
@@ -125,8 +148,7 @@ describe('with submit-when-done, a form', () => {
     const stage = await inForm({ manual: true });
     (stage.form.elements.namedItem('title') as HTMLInputElement).value = '';
     await stage.element.addFiles(textFile('a.txt'));
-    stage.send.click();
-    await stage.element.updateComplete;
+    await press(stage);
     expect(stage.element.snapshot.files[0]?.phase).to.equal('queued');
     expect(stage.element.validationMessage).to.equal('');
   });
@@ -137,30 +159,22 @@ describe('with submit-when-done, a form', () => {
     stage.send.click();
     expect(stage.element.validationMessage).to.equal('Upload at least 2 files.');
     await begin(stage, 'b.txt');
-    stage.send.click();
-    await stage.element.updateComplete;
+    await press(stage);
     expect(stage.element.validationMessage).to.equal(LATER);
   });
 
-  for (const [what, act] of [
-    ['paused by the user', ({ element }) => element.pause()],
-    ['failed', ({ service }) => service.waiting('commit')[0]?.refuse(new UploaderError('forbidden', ''))],
-  ] as const satisfies readonly (readonly [string, (stage: FormStage) => unknown])[]) {
+  for (const [what, act] of STOPPED) {
     it(`is invalid if a file is ${what}`, async () => {
       const stage = await inForm();
       await begin(stage);
       act(stage);
       await shown(() => stage.element.validationMessage === UNFINISHED);
-      stage.send.click();
-      await stage.element.updateComplete;
+      await press(stage);
       expect(stage.submissions).to.deep.equal([]);
     });
 
     it(`says so and waits no longer if a file is ${what} meanwhile`, async () => {
-      const stage = await inForm();
-      await begin(stage);
-      stage.send.click();
-      await stage.element.updateComplete;
+      const stage = await waiting();
       let invalidCount = 0;
       stage.element.addEventListener('invalid', () => invalidCount++);
       act(stage);
@@ -176,10 +190,7 @@ describe('with submit-when-done, a form', () => {
   }
 
   it('waits no longer if the last upload is canceled', async () => {
-    const stage = await inForm();
-    await begin(stage);
-    stage.send.click();
-    await stage.element.updateComplete;
+    const stage = await waiting();
     button(stage.element, 'Cancel: a.txt').click();
     await shown(() => stage.element.validationMessage === '');
     button(stage.element, 'Undo').click();
@@ -191,22 +202,16 @@ describe('with submit-when-done, a form', () => {
 
   it('still waits for the others after one is canceled', async () => {
     const stage = await inForm();
-    await begin(stage);
-    await begin(stage, 'b.txt');
-    stage.send.click();
-    await stage.element.updateComplete;
+    await begin(stage, 'a.txt', 'b.txt');
+    await press(stage);
     button(stage.element, 'Cancel: a.txt').click();
     await stage.element.updateComplete;
-    finish(stage);
-    await shown(() => stage.submissions.length > 0);
+    await finished(stage);
     expect(stage.submissions).to.deep.equal(['now 1']);
   });
 
   it('waits no longer after a reset, or in another form', async () => {
-    const stage = await inForm();
-    await begin(stage);
-    stage.send.click();
-    await stage.element.updateComplete;
+    const stage = await waiting();
     const other = await fixture<HTMLFormElement>(html`<form></form>`);
     other.append(stage.element);
     await stage.element.updateComplete;
@@ -224,13 +229,9 @@ describe('with submit-when-done, a form', () => {
   });
 
   it('is submitted without its button if the page has replaced that', async () => {
-    const stage = await inForm();
-    await begin(stage);
-    stage.send.click();
-    await stage.element.updateComplete;
+    const stage = await waiting();
     stage.send.remove();
-    finish(stage);
-    await shown(() => stage.submissions.length > 0);
+    await finished(stage);
     expect(stage.submissions).to.deep.equal(['null 1']);
   });
 
@@ -240,8 +241,7 @@ describe('with submit-when-done, a form', () => {
     await begin(stage);
     stage.send.click();
     expect(stage.submissions).to.deep.equal([]);
-    finish(stage);
-    await shown(() => stage.submissions.length > 0);
+    await finished(stage);
     expect(stage.submissions).to.deep.equal(['now 0']);
   });
 
@@ -278,31 +278,22 @@ describe('with submit-when-done, a form', () => {
     expect(stage.submissions).to.deep.equal([]);
   });
 
-  for (const [what, act] of [
-    ['waits for the user', ({ element }) => element.pause()],
-    ['has failed', ({ service }) => service.waiting('commit')[0]?.refuse(new UploaderError('forbidden', ''))],
-  ] as const satisfies readonly (readonly [string, (stage: FormStage) => unknown])[])
-    it(`without validation is not submitted if a file ${what}, before and while it waits`, async () => {
+  for (const [what, act] of STOPPED)
+    it(`without validation is not submitted if a file is ${what}, before and while it waits`, async () => {
       const stage = await inForm();
       stage.form.noValidate = true;
       await begin(stage);
-      stage.send.click();
-      await stage.element.updateComplete;
+      await press(stage);
       act(stage);
       await shown(() => stage.element.validationMessage === UNFINISHED);
-      stage.send.click();
-      await stage.element.updateComplete;
+      await press(stage);
       expect(stage.submissions).to.deep.equal([]);
     });
 
   it('is submitted once if a listener submits it, too', async () => {
-    const stage = await inForm();
-    await begin(stage);
-    stage.send.click();
-    await stage.element.updateComplete;
+    const stage = await waiting();
     stage.element.addEventListener('uploads-finished', () => stage.form.requestSubmit());
-    finish(stage);
-    await shown(() => stage.submissions.length > 0);
+    await finished(stage);
     await stage.element.updateComplete;
     await shown(() => stage.element.validationMessage === '');
     expect(stage.submissions).to.deep.equal(['null 1']);
@@ -313,8 +304,7 @@ describe('with submit-when-done, a form', () => {
     await stage.element.addFiles(textFile('a.txt'));
     stage.send.click();
     await stage.element.addFiles(textFile('b.txt'));
-    finish(stage);
-    await shown(() => stage.submissions.length > 0);
+    await finished(stage);
     expect(stage.submissions).to.deep.equal(['now 2']);
   });
 
@@ -326,10 +316,8 @@ describe('with submit-when-done, a form', () => {
     it(`does not wait for ${what}`, async () => {
       const stage = await inForm({ manual: true });
       await stage.element.addFiles(textFile('a.txt'));
-      await stage.element.updateComplete;
       prepare(stage);
-      stage.send.click();
-      await stage.element.updateComplete;
+      await press(stage);
       expect(stage.submissions).to.deep.equal(['now 0']);
       expect(stage.element.snapshot.files[0]?.phase).to.equal('queued');
     });
@@ -339,8 +327,7 @@ describe('with submit-when-done, a form', () => {
     await stage.element.addFiles(textFile('a.txt'));
     await stage.element.updateComplete;
     window.addEventListener('submit', (event) => event.preventDefault(), { capture: true, once: true });
-    stage.send.click();
-    await stage.element.updateComplete;
+    await press(stage);
     expect(stage.element.snapshot.files[0]?.phase).to.equal('queued');
   });
 
@@ -348,17 +335,12 @@ describe('with submit-when-done, a form', () => {
     const stage = await inForm();
     stage.element.addEventListener('upload-completed', ({ detail }) => void stage.element.remove(detail.id));
     await begin(stage);
-    stage.send.click();
-    await stage.element.updateComplete;
-    finish(stage);
-    await shown(() => stage.submissions.length > 0);
+    await press(stage);
+    await finished(stage);
   });
 
   it('is not submitted while the element is disabled or not in the page, but afterwards', async () => {
-    const stage = await inForm();
-    await begin(stage);
-    stage.send.click();
-    await stage.element.updateComplete;
+    const stage = await waiting();
     stage.element.disabled = true;
     finish(stage);
     await fileReaches(stage, 'a.txt', 'done');
@@ -376,14 +358,43 @@ describe('with submit-when-done, a form', () => {
   });
 
   it('still waits after the element was moved in it, and after the type of its button has changed', async () => {
-    const stage = await inForm();
-    await begin(stage);
-    stage.send.click();
-    await stage.element.updateComplete;
+    const stage = await waiting();
     stage.form.prepend(stage.element);
     stage.send.type = 'button';
-    finish(stage);
-    await shown(() => stage.submissions.length > 0);
+    await finished(stage);
     expect(stage.submissions).to.deep.equal(['null 1']);
+  });
+
+  it('waits for files that are still being read', async () => {
+    const stage = await inForm({ required: true });
+    const read = deferred<File>();
+    replace(globalThis, 'showOpenFilePicker' as never, async () => [
+      { kind: 'file', name: 'a.txt', getFile: () => read.promise },
+    ]);
+    const isAdded = stage.element.browse();
+    await settled();
+    await press(stage);
+    expect(stage.submissions).to.deep.equal([]);
+    expect(stage.element.validationMessage).to.equal(LATER);
+    read.resolve(textFile('a.txt'));
+    await isAdded;
+    await finished(stage);
+    expect(stage.submissions).to.deep.equal(['now 1']);
+  });
+
+  it('starts many files that are added while it waits at once', async () => {
+    const stage = await inForm({ manual: true });
+    await stage.element.addFiles(textFile('a.txt'));
+    stage.send.click();
+    let startCount = 0;
+    const { start } = stage.element;
+    stage.element.start = () => {
+      startCount += 1;
+      return start.call(stage.element);
+    };
+    await stage.element.addFiles(Array.from({ length: 50 }, (_, at) => textFile(`${at}.txt`)));
+    await finished(stage);
+    expect(stage.submissions).to.deep.equal(['now 51']);
+    expect(startCount).to.be.within(1, 5);
   });
 });

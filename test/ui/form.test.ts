@@ -3,6 +3,7 @@
 import { expect, fixture, html } from '@open-wc/testing';
 import type { CompletedDetail, SecureUploader } from '../../src/index.ts';
 import { skipTime } from '../support/clock.ts';
+import { deferred } from '../support/collect.ts';
 import {
   fileReaches,
   replace,
@@ -180,6 +181,20 @@ describe('in a form, the element', () => {
     expect(stage.element.validationMessage).to.equal(UNFINISHED);
     await stage.element.remove(stage.element.snapshot.files[0]?.id as string);
     await shown(() => stage.form.checkValidity());
+  });
+
+  it('with a name, is invalid while chosen files are being read', async () => {
+    const stage = await inForm({ name: 'documents' });
+    const read = deferred<File>();
+    replace(globalThis, 'showOpenFilePicker' as never, async () => [
+      { kind: 'file', name: 'a.txt', getFile: () => read.promise },
+    ]);
+    const isAdded = stage.element.browse();
+    await shown(() => stage.element.validationMessage === UNFINISHED);
+    read.resolve(textFile('a.txt'));
+    await isAdded;
+    await shown(() => stage.element.validationMessage === '');
+    expect(namesOf(stage.form)).to.deep.equal(['a.txt']);
   });
 
   it('is as the user sees it while a cancel or a removal can be undone', async () => {
