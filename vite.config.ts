@@ -122,7 +122,14 @@ const nearEachOther: Plugin = {
   name: 'near-each-other',
   transform(code, id) {
     if (id !== path('src/define.ts')) return undefined;
-    const first = ['ui/messages', 'engine/sign-in', 'engine/uploader', 'ui/views/widget'];
+    const first = [
+      'ui/messages',
+      'engine/sign-in',
+      'engine/uploader',
+      'ui/views/widget',
+      'ui/drop-controller',
+      'ui/engine-controller',
+    ];
     return { code: first.map((name) => `import './${name}.ts';`).join('') + code, map: null };
   },
 };

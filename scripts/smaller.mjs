@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { minify } from 'terser';
 import ts from 'typescript';
 
@@ -26,9 +27,17 @@ export const inlined = {
   },
 };
 
-/** Removes spaces and comments from the styles in a module. Minifiers do not change template literals. */
+/** Private custom properties of the styles. */
+const tokens = readFileSync(new URL('../src/ui/styles/tokens.ts', import.meta.url), 'utf8');
+const privates = Array.from(tokens.matchAll(/^ +(--_[\w-]+):/gm), ([, name]) => name);
+
+/**
+ * Removes spaces and comments from the styles in a module, and shortens the names of private custom properties. Minifiers do not
+ * change template literals.
+ */
 export const smallStyles = (code) =>
   code
+    .replace(/--_[\w-]+/g, (name) => (privates.includes(name) ? `--_${privates.indexOf(name)}` : name))
     .replace(/\/\*.*?\*\//gs, '')
     .replace(/\n +/g, '\n')
     .replace(/([;{}])\n+/g, '$1')

@@ -1,26 +1,44 @@
 // Loads the code for spans and reports on demand.
 
 import type { FileId } from '../core/types.ts';
+import { abortable } from '../core/wait.ts';
 import type { Span, Trace, TracedParts } from './trace.ts';
 import type { Uploader } from './uploader.ts';
 
-/** Returns functions that start a trace of an uploader, and that add spans to a run once it has started. */
-export function createLateTrace(uploader: Pick<Uploader, 'snapshot' | 'onChange'>) {
-  let trace: Promise<Trace> | undefined;
+/** Longest time that a run waits for the code, in milliseconds. */
+const LOAD_MS = 5000;
+
+/** Returns functions that load the trace of an uploader, and that add spans to a run. */
+export function createLateTrace(
+  uploader: Pick<Uploader, 'snapshot' | 'onChange'>,
+  onSpan?: (span: Span) => void,
+) {
+  let trace: Trace | undefined;
+  let loading: Promise<Trace> | undefined;
   return {
-    start: (onSpan?: (span: Span) => void): Promise<Trace> => {
-      trace ??= import('./trace.ts').then((module) => {
-        const started = new module.Trace(uploader.snapshot, onSpan);
-        uploader.onChange(started.onChange);
-        return started;
-      });
-      return trace;
+    /** Resolves with the trace. Rejects if the code cannot be loaded; the next call tries again. */
+    load: (): Promise<Trace> => {
+      loading ??= import('./trace.ts').then(
+        (module) => {
+          trace = new module.Trace(uploader.snapshot, onSpan);
+          uploader.onChange(trace.onChange);
+          return trace;
+        },
+        (error) => {
+          loading = undefined;
+          throw error;
+        },
+      );
+      return loading;
     },
-    /** Waits until the trace is loaded, so that it has all of the run. An upload does not depend on it. */
-    wrap: <Parts extends TracedParts>(id: FileId, parts: Parts): Promise<Parts> | Parts =>
-      trace?.then(
-        (started) => started.wrap(id, parts),
-        () => parts,
-      ) ?? parts,
+    /** Waits for a trace that is being loaded, so that it has the whole run. Never rejects: an upload does not depend on it. */
+    ready: async (signal: AbortSignal): Promise<void> => {
+      if (loading && !trace)
+        await abortable(loading, AbortSignal.any([signal, AbortSignal.timeout(LOAD_MS)])).catch(
+          () => undefined,
+        );
+    },
+    /** Returns the parts of a run with spans, if there is a trace. */
+    wrap: <Parts extends TracedParts>(id: FileId, parts: Parts): Parts => trace?.wrap(id, parts) ?? parts,
   };
 }

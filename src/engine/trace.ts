@@ -1,5 +1,5 @@
 // Spans of the stages of each upload, and the report for support. Loaded only for pages that set `onSpan` or call `diagnose()`, so
-// it imports nothing but types. Spans and reports have no names, URLs of requests, messages of errors, tokens or headers.
+// it imports nothing but types. Spans have no names, URLs, messages of errors, tokens or headers.
 
 import type { Change } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
@@ -72,7 +72,23 @@ type Facts = Pick<Span, 'kind' | 'id' | 'sizeBytes'>;
 /** The parts of a run that become spans. */
 export type TracedParts = Partial<Pick<RunParts, 'hashSlice' | 'put' | 'onPut'>> & Pick<RunParts, 'calls'>;
 
-const nowMs = (): number => performance.timeOrigin + performance.now();
+interface Failure {
+  readonly code?: ErrorCode | undefined;
+  readonly status?: number | undefined;
+}
+
+/** `startMs` is an epoch time; `atMs` is by `performance.now()`, which stands still while some devices sleep. */
+interface Start {
+  readonly startMs: number;
+  readonly atMs: number;
+}
+
+interface SignIn extends Start {
+  readonly attempt: number;
+  error?: Failure;
+}
+
+const now = (): Start => ({ startMs: Date.now(), atMs: performance.now() });
 const rounded = (value: number): number => Number(value.toPrecision(2));
 const sumOf = (chunks: readonly { readonly sizeBytes: number }[]): number =>
   chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -82,8 +98,9 @@ export class Trace {
   readonly #onSpan: ((span: Span) => void) | undefined;
   readonly #spans: Span[] = [];
   readonly #errors: Problem[] = [];
-  #signInStartMs: number | undefined;
-  #signInError: { readonly code: ErrorCode; readonly status?: number | undefined } | undefined;
+  #signIn: SignIn | undefined;
+  /** The sign-in that has just ended. Its error is reported after its end. */
+  #ended: SignIn | undefined;
   #signInAttempt = 1;
 
   constructor(snapshot: Snapshot, onSpan?: (span: Span) => void) {
@@ -94,18 +111,20 @@ export class Trace {
     }
     for (const { code } of snapshot.rejections) this.#addError({ kind: 'rejection', code });
     if (snapshot.auth.error) this.#addError({ kind: 'sign-in', ...problemOf(snapshot.auth.error) });
-    if (!RESTING.includes(snapshot.auth.state)) this.#signInStartMs = nowMs();
+    if (!RESTING.includes(snapshot.auth.state)) this.#signIn = { ...now(), attempt: 1 };
   }
 
   readonly onChange = ({ name, detail }: Change): void => {
-    const atMs = nowMs();
+    const atMs = Date.now();
     if (name === 'upload-failed')
       this.#addError({ atMs, kind: 'upload', id: detail.id, ...problemOf(detail) });
     else if (name === 'file-rejected') this.#addError({ atMs, kind: 'rejection', code: detail.code });
+    else if (name === 'auth-changed') this.#onAuth(detail.state, detail.previous);
     else if (name === 'auth-failed') {
       this.#addError({ atMs, kind: 'sign-in', ...problemOf(detail) });
-      this.#signInError = detail;
-    } else if (name === 'auth-changed') this.#onAuth(detail.state, atMs);
+      const signIn = this.#signIn ?? this.#ended;
+      if (signIn) signIn.error = detail;
+    }
   };
 
   /** Returns `parts` of a run with functions that make a span of each call. */
@@ -128,7 +147,7 @@ export class Trace {
         signal,
         call,
       );
-    let index = 0;
+    let step = '';
     const own: TracedParts = {
       calls: {
         ...calls,
@@ -150,13 +169,13 @@ export class Trace {
       // Called directly before `put`.
       ...(onPut && {
         onPut: (chunk) => {
-          index = chunk.index;
+          step = `put ${chunk.start} ${chunk.sizeBytes}`;
           onPut(chunk);
         },
       }),
       ...(put && {
         put: (upload, body, options) =>
-          span('put', body.size, options.signal, `put ${index}`, () => put(upload, body, options)),
+          span('put', body.size, options.signal, step, () => put(upload, body, options)),
       }),
     };
     return { ...parts, ...own };
@@ -165,6 +184,10 @@ export class Trace {
   /** Returns the report. */
   async report({ auth, totals }: Snapshot, settings: Settings): Promise<Diagnosis> {
     const { state, mode, required, error } = auth;
+    const sums = Object.entries(totals).map(([name, value]) => [
+      name,
+      /Bytes|PerSecond/.test(name) ? rounded(value) : value,
+    ]);
     return {
       version: VERSION,
       at: new Date().toISOString(),
@@ -174,7 +197,7 @@ export class Trace {
       browser: describeBrowser(),
       storage: await describeStorage(),
       auth: { state, mode, required, ...(error && { code: error.code }) },
-      totals,
+      totals: Object.fromEntries(sums) as Totals,
       spans: [...this.#spans],
       errors: [...this.#errors],
     };
@@ -187,45 +210,50 @@ export class Trace {
     signal: AbortSignal,
     call: () => Promise<T>,
   ): Promise<T> {
-    const startMs = nowMs();
+    const start = now();
     const attempt = (failures.get(step) ?? 0) + 1;
+    const end = (outcome: Span['outcome'], status?: number): void =>
+      this.#addSpan(facts, start, attempt, outcome, status);
+    let result: T;
     try {
-      const result = await call();
-      failures.delete(step);
-      this.#addSpan(facts, startMs, attempt, 'ok');
-      return result;
+      result = await call();
     } catch (error) {
-      failures.set(step, attempt);
-      const { code, status } = (error ?? {}) as { readonly code?: ErrorCode; readonly status?: number };
+      const { code, status } = failureOf(error);
       // Errors of the browser have numbers as codes.
-      const outcome = signal.aborted || typeof code !== 'string' ? 'stopped' : code;
-      this.#addSpan(facts, startMs, attempt, outcome, status);
+      if (signal.aborted || typeof code !== 'string') end('stopped');
+      else {
+        failures.set(step, attempt);
+        end(code, status);
+      }
       throw error;
     }
+    failures.delete(step);
+    end('ok');
+    return result;
   }
 
-  #onAuth(state: AuthState, atMs: number): void {
-    if (!RESTING.includes(state)) this.#signInStartMs ??= atMs;
-    // The error is reported after the state.
-    else queueMicrotask(() => this.#endSignIn(state));
-  }
-
-  #endSignIn(state: AuthState): void {
-    const [startMs, error] = [this.#signInStartMs, this.#signInError];
-    this.#signInStartMs = undefined;
-    this.#signInError = undefined;
-    if (startMs === undefined) return;
+  #onAuth(state: AuthState, previous: AuthState): void {
+    const ended = this.#signIn;
+    if (!RESTING.includes(state)) {
+      if (!ended || RESTING.includes(previous)) this.#signIn = { ...now(), attempt: this.#signInAttempt };
+      return;
+    }
+    this.#signIn = undefined;
+    this.#ended = ended;
+    if (!ended) return;
+    this.#signInAttempt = state === 'prompt' || state === 'cooling' ? ended.attempt + 1 : 1;
     const isOk = state === 'signed-in';
-    const outcome = error?.code ?? (state === 'prompt' ? 'sign-in-required' : 'stopped');
-    const [attempt, facts] = [this.#signInAttempt, { kind: 'sign-in' } as const];
-    this.#signInAttempt = isOk ? 1 : attempt + 1;
-    if (isOk) this.#addSpan(facts, startMs, attempt, 'ok');
-    else this.#addSpan(facts, startMs, attempt, outcome, error?.status);
+    // The error is reported after the state.
+    queueMicrotask(() => {
+      const { code, status }: Failure = isOk ? {} : (ended.error ?? {});
+      const outcome = isOk ? 'ok' : (code ?? (state === 'prompt' ? 'sign-in-required' : 'stopped'));
+      this.#addSpan({ kind: 'sign-in' }, ended, ended.attempt, outcome, status);
+    });
   }
 
   #addSpan(
     { sizeBytes, ...facts }: Facts,
-    startMs: number,
+    { startMs, atMs }: Start,
     attempt: number,
     outcome: Span['outcome'],
     status?: number,
@@ -233,7 +261,7 @@ export class Trace {
     const span: Span = Object.freeze({
       ...facts,
       startMs,
-      durationMs: nowMs() - startMs,
+      durationMs: performance.now() - atMs,
       outcome,
       attempt,
       ...(typeof status === 'number' && { status }),
@@ -243,7 +271,7 @@ export class Trace {
     try {
       this.#onSpan?.(span);
     } catch (error) {
-      reportError(error);
+      globalThis.reportError?.(error);
     }
   }
 
@@ -255,6 +283,12 @@ export class Trace {
 function keep<T>(list: T[], item: T): void {
   list.push(item);
   if (list.length > MOST) list.shift();
+}
+
+/** Returns the code and the status of an error. A commit that finds its name taken rejects with the error as a cause. */
+function failureOf(error: unknown): Failure {
+  const own = (error ?? {}) as Failure & { readonly cause?: Failure };
+  return own.code === undefined && own.cause ? own.cause : own;
 }
 
 const problemOf = ({ code, status }: { readonly code: ErrorCode; readonly status?: number | undefined }) => ({
@@ -270,7 +304,7 @@ function shown(name: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => shown(name, each));
   switch (typeof value) {
     case 'string':
-      return value.replace(/[?#].*/s, '').replace(/\/\/[^/@]*@/, '//');
+      return value.replace(/[?#].*/s, '').replace(/\/\/[^/]*@/, '//');
     case 'number':
       return Number.isFinite(value) ? value : String(value);
     case 'boolean':
@@ -283,30 +317,16 @@ function shown(name: string, value: unknown): unknown {
   }
 }
 
-/** What the browser can do, as far as uploads need it. */
+/** What the browser says of itself, and which functions for uploads it has. */
 function describeBrowser(): Diagnosis['browser'] {
-  const { hardwareConcurrency, language, onLine, userAgent } = navigator;
-  const { connection, deviceMemory } = navigator as Navigator & {
-    readonly connection?: { readonly effectiveType?: string };
-    readonly deviceMemory?: number;
-  };
+  const facts = ['userAgent', 'language', 'onLine', 'hardwareConcurrency', 'deviceMemory'];
+  const features = ['crypto', 'indexedDB', 'showOpenFilePicker', 'trustedTypes', 'Worker'];
   return {
-    userAgent,
-    language,
-    isOnline: onLine,
-    isVisible: document.visibilityState === 'visible',
-    isSecure: isSecureContext,
-    isFramed: window.top !== window,
-    cores: hardwareConcurrency,
-    memoryGb: deviceMemory,
-    connection: connection?.effectiveType,
-    ...Object.fromEntries(
-      ['crypto', 'indexedDB', 'showOpenFilePicker', 'trustedTypes', 'Worker'].map((name) => [
-        name,
-        name in globalThis,
-      ]),
-    ),
+    ...Object.fromEntries(facts.map((name) => [name, Reflect.get(navigator, name)])),
+    ...Object.fromEntries(features.map((name) => [name, name in globalThis])),
     ...Object.fromEntries(['locks', 'serviceWorker', 'wakeLock'].map((name) => [name, name in navigator])),
+    isSecureContext,
+    isFramed: window.top !== window,
   };
 }
 

@@ -40,8 +40,7 @@ export interface RunContext {
   readonly transformMs?: number | undefined;
   readonly report: (change: Change) => void;
   readonly throttle: ProgressThrottle;
-  /** Returns the parts of a run with spans, if the page wants some. */
-  readonly trace: ReturnType<typeof createLateTrace>['wrap'];
+  readonly trace: Pick<ReturnType<typeof createLateTrace>, 'ready' | 'wrap'>;
   readonly warn: (message: string) => void;
   /** Returns the rate of all uploads together in bytes per second; `undefined` until the rate is measured. */
   readonly bytesPerSecond: () => number | undefined;

@@ -273,6 +273,7 @@ export class Upload {
   /** Runs the pipeline. Never rejects: sends the outcome, or nothing if the run was aborted. */
   async #transfer(signal: AbortSignal, send: Send): Promise<void> {
     try {
+      await this.#context.trace.ready(signal);
       const result = (await this.#confirm(signal, send)) ?? (await this.#send(signal, send));
       if (signal.aborted) return;
       this.progress.finish();
@@ -295,7 +296,7 @@ export class Upload {
     const { isAccepted, record } = this.resumeState;
     if (!isAccepted || !record) return undefined;
     const parts = createConfirmParts(this, this.#context, signal, send);
-    return confirm(record.key, await this.#context.trace(this.id, parts));
+    return confirm(record.key, this.#context.trace.wrap(this.id, parts));
   }
 
   async #send(signal: AbortSignal, send: Send): Promise<RunResult> {
@@ -308,7 +309,7 @@ export class Upload {
       try {
         const body = await this.#prepare(picked.file, signal, send);
         const parts = createRunParts(this, picked, body, this.#context, signal, send);
-        return await run(openFileOf(this, picked, body), await this.#context.trace(this.id, parts));
+        return await run(openFileOf(this, picked, body), this.#context.trace.wrap(this.id, parts));
       } catch (error) {
         const { handle } = picked;
         const storedCount = this.resumeState.record?.stored.size;

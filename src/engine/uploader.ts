@@ -39,8 +39,8 @@ export interface UploaderOptions {
   /** Store for saved uploads. Defaults to IndexedDB. */
   readonly store?: UploadStore;
   /**
-   * Called after each step of an upload and each sign-in. Steps have no names, URLs or secrets. The code for it is loaded on
-   * demand; uploads wait for it.
+   * Called after each step of an upload and each sign-in. Spans have no names, URLs or secrets. The code for it is loaded on
+   * demand; uploads wait up to 5 seconds for it.
    */
   readonly onSpan?: (span: Span) => void;
   /** Called with a message for each invalid setting. Defaults to `console.warn`. */
@@ -106,11 +106,12 @@ export class Uploader {
   readonly #signOut: SignOut;
   readonly #reconnect: Reconnect;
   #state: 'open' | 'suspended' | 'closed' = 'open';
-  readonly #trace = createLateTrace(this);
+  readonly #trace: ReturnType<typeof createLateTrace>;
 
   constructor(settings: SettingsInput, { connect: open = connect, ...options }: UploaderOptions = {}) {
     if (!globalThis.location) throw new UploaderError('bad-config', 'Uploader runs in browsers only');
     this.#warn = warnOnce(options.warn);
+    this.#trace = createLateTrace(this, options.onSpan);
     const checked = createSettings(settings, this.#warn);
     this.#tabLocks = new TabLocks(options.page, () => this.#restoreAgain());
     const how: ConnectOptions = {
@@ -133,7 +134,7 @@ export class Uploader {
       tabLocks: this.#tabLocks,
       report: this.#report,
       throttle: this.#throttle,
-      trace: this.#trace.wrap,
+      trace: this.#trace,
       warn: this.#warn,
       bytesPerSecond: () => this.#snapshots.bytesPerSecond,
       onBytesSent: (bytes) => this.#snapshots.onBytesSent(bytes),
@@ -158,7 +159,7 @@ export class Uploader {
     const parts = { ...shared, intake: this.#intake };
     this.#restorer = new Restorer({ ...parts, onReturn: () => this.#restoreAgain() });
     this.#signOut = new SignOut({ ...parts, restorer: this.#restorer });
-    if (options.onSpan) this.#trace.start(options.onSpan).catch(reportError);
+    if (options.onSpan) this.#trace.load().catch(reportError);
     this.#restored = this.#restore();
     preconnect([checked.baseUrl]);
   }
@@ -388,8 +389,8 @@ export class Uploader {
   }
 
   /**
-   * Resolves with plain data for a support ticket: settings, what the browser can do, the last spans and errors. It has no names,
-   * URLs of requests or secrets. The first call also starts to record spans. Rejects if the code for it cannot be loaded.
+   * Resolves with plain data for a support ticket: settings, what the browser can do, the last spans and errors. It has no names of
+   * files, no presigned URLs and no secrets. The first call also starts to record spans. Rejects if its code cannot be loaded.
    *
    * @example
    * ```ts
@@ -399,7 +400,7 @@ export class Uploader {
    * ```
    */
   async diagnose(): Promise<Diagnosis> {
-    const trace = await this.#trace.start();
+    const trace = await this.#trace.load();
     return trace.report(this.snapshot, this.settings);
   }
 

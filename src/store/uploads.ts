@@ -260,7 +260,7 @@ export function createUploadStore({
       ]);
       const failed = cleared.find((result) => result.status === 'rejected');
       if (failed)
-        throw new UploaderError('store-unavailable', 'Some saved uploads could not be deleted', {
+        throw new UploaderError('store-unavailable', 'Saved uploads could not be deleted', {
           cause: failed.reason,
         });
     },

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { build } from 'esbuild';
+import type { Page } from 'playwright';
 import ts from 'typescript';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { all, read } from '../support/documents.ts';
@@ -167,27 +168,51 @@ test('OpenTelemetry gets one trace of an upload, from the pick to the commit', a
   assert.deepEqual(world.pages.violations, []);
 });
 
-test('without `tracing.js`, the one file uploads without spans, and says which file is missing', async () => {
-  const page = await world.openWithToken('id="traced"');
-  // The page has loaded the file, but it has had no effect.
-  await page.evaluate(() => {
-    Reflect.deleteProperty(globalThis, Symbol.for('secure-uploader.tracing'));
+/** Opens a page whose element has `onSpan`. `tracing` is what the page has in place of `tracing.js`. */
+async function openTraced(tracing: 'nothing' | 'a load that never ends'): Promise<Page> {
+  const page = await world.openWithToken();
+  await page.evaluate((tracing) => {
+    const key = Symbol.for('secure-uploader.tracing');
+    const all = globalThis as { [key]?: unknown; tracing?: unknown };
+    all.tracing = all[key];
+    all[key] = tracing === 'nothing' ? undefined : new Promise(() => undefined);
     const first = document.querySelector('secure-uploader') as SecureUploader;
     const second = document.createElement('secure-uploader');
     const { baseUrl, parentId, commitPath, getToken } = first;
     const engineOptions = { onSpan: () => undefined };
     Object.assign(second, { baseUrl, parentId, commitPath, getToken, engineOptions });
     first.replaceWith(second);
-  });
+  }, tracing);
+  return page;
+}
+
+const pickSmall = async (page: Page): Promise<void> => {
   const path = join(world.folder, 'untraced.bin');
   writeRandom(path, 1000);
   await pick(page, path);
+};
+
+test('without `tracing.js`, the one file uploads without spans, says which file is missing, and can load it later', async () => {
+  const page = await openTraced('nothing');
+  await pickSmall(page);
   await until(page, 'upload-completed');
-  const message = await page.evaluate(() =>
-    (document.querySelector('secure-uploader') as SecureUploader).diagnose().then(
-      () => 'resolved',
-      (error: Error) => error.message,
-    ),
-  );
-  assert.equal(message, 'Load tracing.js first');
+  const diagnose = (): Promise<string> =>
+    page.evaluate(() =>
+      (document.querySelector('secure-uploader') as SecureUploader).diagnose().then(
+        ({ version }) => version,
+        (error: Error) => error.message,
+      ),
+    );
+  assert.equal(await diagnose(), 'Load tracing.js first');
+  await page.evaluate("globalThis[Symbol.for('secure-uploader.tracing')] = tracing");
+  assert.match(await diagnose(), /^\d+\.\d+/);
+});
+
+test('an upload can be paused while the code for spans is being loaded, and continues without it', async () => {
+  const page = await openTraced('a load that never ends');
+  await pickSmall(page);
+  await until(page, 'file-added');
+  await page.evaluate(() => document.querySelector('secure-uploader')?.pause());
+  await page.evaluate(() => document.querySelector('secure-uploader')?.resume());
+  await until(page, 'upload-completed');
 });
