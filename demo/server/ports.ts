@@ -8,6 +8,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 
 // The requests of each server that a handler has not finished.
 const runningOf = new WeakMap<Server, ReadonlySet<Promise<void>>>();
+// The requests of each server that arrived before it had a handler.
+const earlyOf = new WeakMap<Server, Parameters<Handler>[]>();
 
 /** Passes the server's requests to `handler`. `publicUrl` is the public origin of this server. */
 export function attach(server: Server, handler: Handler, publicUrl: string): void {
@@ -15,7 +17,8 @@ export function attach(server: Server, handler: Handler, publicUrl: string): voi
   const hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`, new URL(publicUrl).host]);
   const running = new Set<Promise<void>>();
   runningOf.set(server, running);
-  server.on('request', (request, response) => {
+  const early = earlyOf.get(server) ?? [];
+  server.removeAllListeners('request').on('request', (request, response) => {
     // Prevents DNS rebinding: if a foreign host name resolves to this machine, browsers treat this server as part of that site.
     if (!hosts.has(request.headers.host?.toLowerCase() ?? '')) {
       response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
@@ -30,13 +33,20 @@ export function attach(server: Server, handler: Handler, publicUrl: string): voi
     running.add(handling);
     void handling.then(() => running.delete(handling));
   });
+  for (const request of early) server.emit('request', ...request);
   // Browsers close idle connections before this time. With a shorter time, the server could close a connection just as a browser
   // reuses it.
   server.keepAliveTimeout = 65_000;
 }
 
-/** Listens on a loopback port, and resolves with its number. `port` 0 chooses a free port. */
+/**
+ * Listens on a loopback port, and resolves with its number. `port` 0 chooses a free port. Requests wait until `attach` is called:
+ * a client would wait for ever for the response to a request without a handler.
+ */
 export function listen(server: Server, port: number): Promise<number> {
+  const early: Parameters<Handler>[] = [];
+  earlyOf.set(server, early);
+  server.on('request', (...request) => early.push(request));
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => {

@@ -1,4 +1,4 @@
-// Which host names the service accepts, and which data the service shows in production.
+// Which host names the service accepts, which data it shows in production, and requests while it starts.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { type TestContext, test } from 'node:test';
@@ -119,4 +119,21 @@ test('invalid input at the routes for tests is refused like any other', async (t
   for (const [path, body, status] of cases) {
     assert.equal((await ask(service, 'POST', path, { body })).status, status, path);
   }
+});
+
+test('a request that arrives while the service starts gets a response', async (t) => {
+  const rig = await start(t);
+  const { servicePort, storagePort, baseUrl } = rig.service;
+  const restarting = rig.restart();
+  for (const [port, path, status] of [
+    [servicePort, '/.well-known/jwks.json', 200],
+    [storagePort, '/', 405],
+  ] as const) {
+    const { host } = new URL(baseUrl);
+    let answer: number | undefined;
+    while (answer === undefined)
+      answer = await get(port, path, host.replace(/\d+$/, `${port}`)).catch(() => undefined);
+    assert.equal(answer, status);
+  }
+  await restarting;
 });
