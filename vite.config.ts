@@ -1,4 +1,4 @@
-// `vite` serves the demo pages from the sources. `vite build`, which scripts/build.mjs calls, builds dist/cdn for pages without a
+// For the site, scripts/site.mjs adds the rest. `vite build`, which scripts/build.mjs calls, builds dist/cdn for pages without a
 // bundler: one file that defines the element, and its workers. tsc builds the rest of the package.
 
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { inlined, smallStyles, smallTemplates } from './scripts/smaller.mjs';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** Serves the callback page, to which the sign-in window returns, at every path of the demo. */
+/** Serves the callback page, to which the sign-in window returns, at every path of the site. */
 const callbackPage: Plugin = {
   name: 'callback-page',
   configureServer(server) {
@@ -224,4 +224,4 @@ const cdn: UserConfig = {
   },
 };
 
-export default defineConfig(({ command }) => (command === 'serve' ? demo : cdn));
+export default defineConfig(({ command, mode }) => (command === 'serve' || mode === 'site' ? demo : cdn));

@@ -2,19 +2,20 @@
 
 import 'secure-uploader/define';
 import type { SecureUploader } from 'secure-uploader';
-import { loadConfig, signIn } from './account.ts';
+import { connect, loadConfig, signIn } from './account.ts';
 
 const find = <T extends HTMLElement>(selector: string): T => document.querySelector<T>(selector) as T;
-const { baseUrl, seed } = await loadConfig();
-const [user] = seed.users;
+const config = await loadConfig();
 const form = find<HTMLFormElement>('form');
 const status = find('#status');
 
-find<HTMLInputElement>('[name=email]').value = user?.email ?? '';
-find<HTMLInputElement>('[name=password]').value = seed.password;
+find<HTMLInputElement>('[name=email]').value = config?.seed.users[0]?.email ?? '';
+find<HTMLInputElement>('[name=password]').value = config?.seed.password ?? '';
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
+  if (!config) return;
+  const { baseUrl } = config;
   const fields = new FormData(form);
   const credentials = [String(fields.get('email')), String(fields.get('password'))] as const;
   try {
@@ -25,10 +26,8 @@ form.addEventListener('submit', async (event) => {
   }
   const element: SecureUploader = document.createElement('secure-uploader');
   let calls = 0;
+  connect(element, config);
   Object.assign(element, {
-    baseUrl,
-    parentId: seed.folders[0]?.id,
-    commitPath: '/files/uploadsession/commit',
     multiple: true,
     directory: true,
     getToken: async () => {

@@ -32,6 +32,7 @@ export const STAGES = [
   { name: 'build', files: filesIn('package', 'reproducible') },
   { name: 'security', script: 'check-security' },
   { name: 'visual', script: 'test-visual' },
+  { name: 'site', script: 'test-site' },
   { name: 'stack', script: 'test-stack' },
   {
     name: 'timing',

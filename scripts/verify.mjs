@@ -47,7 +47,9 @@ async function runStage({ name, script, browsers = '' }) {
   const installed = await run(['scripts/setup.mjs', needsEngines ? '--engines' : '--browser']);
   const { status, last } = installed.status
     ? { status: 1, last: 'the browsers could not be installed' }
-    : await run(script ? [`scripts/${script}.mjs`] : ['scripts/test.mjs', `--stage=${name}`]);
+    : await run(
+        script ? ['--import', 'tsx', `scripts/${script}.mjs`] : ['scripts/test.mjs', `--stage=${name}`],
+      );
   if (status !== 0) process.exitCode = 1;
   const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
   return `${status === 0 ? 'ok  ' : 'FAIL'} ${name.padEnd(16)} ${minutes.padStart(5)} min  ${last}`;

@@ -1,10 +1,14 @@
-// Installs the dependencies of the bench (the peers and a bundler), and those of the project if they are missing.
+// Installs the dependencies of a tool that has its own `package.json` (the bench, the checks of the site), and those of the project
+// if they are missing.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
-/** Installs the dependencies of the bench in `folder` and those of the project. Exits the process with a message if that fails. */
+/**
+ * Installs the dependencies in `folder`, a folder of test/, and those of the project. Exits the process with a message if that
+ * fails.
+ */
 export function install(folder) {
   const root = join(folder, '../..');
   if (!existsSync(join(root, 'node_modules/playwright'))) {
@@ -17,9 +21,9 @@ export function install(folder) {
     .update(readFileSync(join(folder, 'package-lock.json')))
     .update(process.version)
     .digest('hex');
-  const stamp = join(folder, 'node_modules/.bench-stamp');
+  const stamp = join(folder, 'node_modules/.stamp');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  console.log('bench: installing the peers (npm ci)');
+  console.log(`${basename(folder)}: installing its packages (npm ci)`);
   const npmScript = process.env.npm_execpath;
   const [command, args] = npmScript?.endsWith('js') ? [process.execPath, [npmScript]] : ['npm', []];
   const { status } = spawnSync(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
@@ -28,7 +32,7 @@ export function install(folder) {
     shell: process.platform === 'win32' && command === 'npm',
   });
   if (status !== 0) {
-    console.error('bench: npm ci failed; see above.');
+    console.error(`${basename(folder)}: npm ci failed; see above.`);
     process.exit(1);
   }
   writeFileSync(stamp, wanted);

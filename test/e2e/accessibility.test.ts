@@ -1,11 +1,15 @@
-// Every state of the widget and every demo page has no violation that axe or Equal Access finds. The states of the sign-in form and
-// the service's page are checked in auth-check-keyboard.test.ts.
-import { after, before, test } from 'node:test';
-import { startDemoPages } from '../../scripts/demo-pages.mjs';
+// Every state of the widget and every page of the site has no violation that axe or Equal Access finds. The states of the sign-in
+// form and the service's page are checked in auth-check-keyboard.test.ts.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { startDemo } from '../../scripts/demo.mjs';
+import { DOCUMENTS, PAGES, pageOf } from '../../scripts/site.mjs';
 import { SHOTS } from '../visual/shots.mjs';
 import { assertAccessible } from './support/accessible.ts';
 import { startPictures } from './support/pictures.mjs';
-import { createWorld } from './support/world.ts';
 
 let pictures: Awaited<ReturnType<typeof startPictures>>;
 before(async () => {
@@ -24,20 +28,25 @@ for (const { name, query, media } of SHOTS.filter(({ name }) => LOOKS.test(name)
     await page.close();
   });
 
-for (const [path, button] of [
-  ['', 'Choose files'],
-  ['token.html', 'Sign in to this page'],
-] as const)
-  test(`the demo page /${path} has no violation`, async (t) => {
-    const demo = await startDemoPages();
-    t.after(() => demo.stop());
-    const world = await createWorld({ appOrigins: [demo.origin] });
-    t.after(() => world.close());
-    const { baseUrl, storageUrl, seed } = world.service;
-    demo.setConfig({ baseUrl, storageUrl, seed });
-    const page = await pictures.browser.newPage();
-    await page.goto(`${demo.url}${path}`);
-    await page.getByRole('button', { name: button }).waitFor();
-    await assertAccessible(page, undefined, path);
-    await page.close();
+describe('The site', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'secure-uploader-site-'));
+  let demo: Awaited<ReturnType<typeof startDemo>>;
+  before(async () => {
+    demo = await startDemo({ dataDir });
   });
+  after(async () => {
+    await demo.stop();
+    rmSync(dataDir, { recursive: true });
+  });
+  // All decisions look the same.
+  for (const path of [...PAGES, ...DOCUMENTS.map(pageOf).filter((page) => !/decisions\/00[1-9]/.test(page))])
+    test(`${path} has no violation, and fits on a phone`, async () => {
+      const page = await pictures.browser.newPage({ viewport: { width: 1280, height: 900 } });
+      await page.goto(demo.url + path, { waitUntil: 'networkidle' });
+      await assertAccessible(page, undefined, path);
+      await page.setViewportSize({ width: 320, height: 700 });
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${path} is ${overflow} px too wide`);
+      await page.close();
+    });
+});

@@ -1,11 +1,11 @@
 // Exact texts of the announcements for screen readers.
 
 import { expect } from '@open-wc/testing';
+import { file, snapshot } from '../../demo/states/snapshots.ts';
 import { type Change, ENGLISH, type Snapshot } from '../../src/index.ts';
 import { Announcer } from '../../src/ui/announcer.ts';
 import { createFormat } from '../../src/ui/format.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
-import { file, snapshot } from './fixtures/snapshots.ts';
 
 /** Creates an announcer with short delays, and records its texts in order. */
 function listen(state: Snapshot): {

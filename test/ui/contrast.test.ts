@@ -1,11 +1,11 @@
 // Contrast in all themes: of texts (WCAG 1.4.3), and of progress bars and borders of buttons, fields and the drop zone (1.4.11).
 
 import { expect, fixture, html } from '@open-wc/testing';
+import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
 import { login } from '../../src/ui/styles/login.ts';
-import { file, STATES, snapshot } from './fixtures/snapshots.ts';
-import type { WidgetFixture } from './fixtures/widget-fixture.ts';
-import './fixtures/widget-fixture.ts';
+import '../../demo/states/widget-fixture.ts';
 import { one } from './support.ts';
 
 const LEAST = 3;

@@ -1,10 +1,10 @@
 // `density="compact"`: rows of 40 px in wide places, lower rows in narrow ones, and no text that is cut off.
 
 import { expect, fixture, html } from '@open-wc/testing';
+import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
-import { file, STATES, snapshot } from './fixtures/snapshots.ts';
-import type { WidgetFixture } from './fixtures/widget-fixture.ts';
-import './fixtures/widget-fixture.ts';
+import '../../demo/states/widget-fixture.ts';
 import { all, isLeftOut } from './support.ts';
 
 const ROW_PX = 40;

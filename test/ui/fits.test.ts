@@ -2,6 +2,8 @@
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { render } from 'lit';
+import { STATES } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
 import arabic from '../../src/locales/ar.ts';
 import german from '../../src/locales/de.ts';
@@ -15,9 +17,7 @@ import { ENGLISH_LOGIN, type LoginMessages } from '../../src/ui/login-messages.t
 import { login } from '../../src/ui/styles/login.ts';
 import { loginStep } from '../../src/ui/views/login.ts';
 import { isFullSize } from '../support/scope.ts';
-import { STATES } from './fixtures/snapshots.ts';
-import type { WidgetFixture } from './fixtures/widget-fixture.ts';
-import './fixtures/widget-fixture.ts';
+import '../../demo/states/widget-fixture.ts';
 import { STEPS, viewOf } from './login-cases.ts';
 import type { Shown } from './panel-cases.ts';
 import { longer, rewritten } from './pseudo.ts';

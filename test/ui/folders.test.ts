@@ -2,15 +2,15 @@
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { resetMouse, sendKeys, sendMouse } from '@web/test-runner-commands';
+import { file, snapshot } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { FileSnapshot, Phase, SecureUploader } from '../../src/index.ts';
 import { freshFile } from '../support/bytes.ts';
 import { skipTime } from '../support/clock.ts';
 import { closeEngines } from '../support/engine.ts';
 import { click } from './accessible.ts';
-import { file, snapshot } from './fixtures/snapshots.ts';
-import type { WidgetFixture } from './fixtures/widget-fixture.ts';
-import './fixtures/widget-fixture.ts';
+import '../../demo/states/widget-fixture.ts';
 import { outlineOf } from './outline.ts';
 import { reaches, restoreBrowser, type ScriptedStage, setUp } from './stage.ts';
 import { all, button, one, shown, textOf } from './support.ts';

@@ -2,10 +2,10 @@
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { a11ySnapshot, sendKeys } from '@web/test-runner-commands';
+import { file, snapshot } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
-import { file, snapshot } from './fixtures/snapshots.ts';
-import type { WidgetFixture } from './fixtures/widget-fixture.ts';
-import './fixtures/widget-fixture.ts';
+import '../../demo/states/widget-fixture.ts';
 import { all, button } from './support.ts';
 
 const failed = file('failed.txt', 'failed', 10, 0, { error: { code: 'network', retryable: true } });

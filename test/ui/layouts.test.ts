@@ -1,10 +1,10 @@
 // `layout` and the slots: what is shown, and what replaces it.
 
 import { expect, fixture, html } from '@open-wc/testing';
+import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { SecureUploader, Snapshot } from '../../src/index.ts';
-import { file, STATES, snapshot } from './fixtures/snapshots.ts';
-import type { WidgetFixture } from './fixtures/widget-fixture.ts';
-import './fixtures/widget-fixture.ts';
+import '../../demo/states/widget-fixture.ts';
 import { all, createElement, dragEvent, nextEvent, one, shown, textFile, transferOf } from './support.ts';
 
 const ONE = snapshot([file('a.pdf', 'uploading', 45_000_000, 0.5)]);

@@ -2,12 +2,12 @@
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { sendKeys } from '@web/test-runner-commands';
+import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
 import { freshFile } from '../support/bytes.ts';
 import { closeEngines } from '../support/engine.ts';
-import { file, STATES, snapshot } from './fixtures/snapshots.ts';
-import type { WidgetFixture } from './fixtures/widget-fixture.ts';
-import './fixtures/widget-fixture.ts';
+import '../../demo/states/widget-fixture.ts';
 import { fileReaches, restoreBrowser, type Stage, setUp, stateOf } from './stage.ts';
 import { all, one, shown } from './support.ts';
 

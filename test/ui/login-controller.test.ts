@@ -1,13 +1,13 @@
 // States of sign-in in which the form is on the page, and the properties of the form.
 
 import { expect } from '@open-wc/testing';
+import { snapshot } from '../../demo/states/snapshots.ts';
 import { createSettings, type Settings } from '../../src/core/config.ts';
 import type { AuthSnapshot } from '../../src/core/types.ts';
 import { LoginController, type LoginHost } from '../../src/ui/login-controller.ts';
 import type { SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';
 import { settled, until } from '../support/collect.ts';
 import { PlainHost } from './fixtures/plain-host.ts';
-import { snapshot } from './fixtures/snapshots.ts';
 
 interface Stage {
   readonly host: PlainHost & { snapshot: ReturnType<typeof snapshot>; renderRoot: HTMLElement };

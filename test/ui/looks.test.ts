@@ -1,10 +1,10 @@
 // Classes, attributes and inputs of the rendered views, tested with handwritten snapshots.
 
 import { expect, fixture, html } from '@open-wc/testing';
+import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
-import { file, STATES, snapshot } from './fixtures/snapshots.ts';
-import type { WidgetFixture } from './fixtures/widget-fixture.ts';
-import './fixtures/widget-fixture.ts';
+import '../../demo/states/widget-fixture.ts';
 import type { Shown } from './panel-cases.ts';
 import { failed, pdf } from './row-cases.ts';
 import { all, one } from './support.ts';

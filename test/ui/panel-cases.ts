@@ -1,8 +1,8 @@
 // Test cases of the drop zone and of rejected files: input of the widget, and expected outline (test/ui/outline.ts).
 
+import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { ErrorCode, Rejection, Snapshot } from '../../src/index.ts';
 import type { Intake, Rules, WidgetState } from '../../src/ui/views/state.ts';
-import { file, snapshot } from './fixtures/snapshots.ts';
 import type { Cases } from './row-cases.ts';
 
 /** Input of the widget. Omitted fields are those of an empty widget. */

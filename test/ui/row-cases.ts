@@ -1,7 +1,7 @@
 // Test cases of rows: a file, and the expected content of its row.
 
+import { file } from '../../demo/states/snapshots.ts';
 import type { ErrorCode, FileSnapshot, PauseReason, Phase } from '../../src/index.ts';
-import { file } from './fixtures/snapshots.ts';
 
 /** Test cases by title, each with the input and the expected outline. */
 export type Cases<T> = Readonly<Record<string, readonly [shown: T, lines: readonly string[]]>>;

@@ -2,10 +2,10 @@
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { resetMouse, sendKeys, sendMouse } from '@web/test-runner-commands';
+import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { FileSnapshot, Phase } from '../../src/index.ts';
-import { file, STATES, snapshot } from './fixtures/snapshots.ts';
-import type { WidgetFixture } from './fixtures/widget-fixture.ts';
-import './fixtures/widget-fixture.ts';
+import '../../demo/states/widget-fixture.ts';
 import { all, button, one, shown } from './support.ts';
 
 const oneFile = (name: string, phase: Phase): FileSnapshot =>

@@ -1,9 +1,9 @@
 // Test cases of the sign-in panel: input of the widget, and expected outline (test/ui/outline.ts).
 
+import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { AuthSnapshot, ErrorCode, FileSnapshot } from '../../src/index.ts';
 import { ENGLISH } from '../../src/ui/messages.ts';
 import type { WidgetState } from '../../src/ui/views/state.ts';
-import { file, snapshot } from './fixtures/snapshots.ts';
 import type { Shown } from './panel-cases.ts';
 import type { Cases } from './row-cases.ts';
 

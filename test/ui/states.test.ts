@@ -1,10 +1,10 @@
 // Renders a handwritten snapshot of each visible state. Checks controls and accessible names, and runs axe.
 
 import { expect, fixture, html } from '@open-wc/testing';
+import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import { ENGLISH, ERROR_CODES, type Snapshot } from '../../src/index.ts';
-import { file, STATES, snapshot } from './fixtures/snapshots.ts';
-import type { WidgetFixture } from './fixtures/widget-fixture.ts';
-import './fixtures/widget-fixture.ts';
+import '../../demo/states/widget-fixture.ts';
 import { all, button, one, shown, textOf } from './support.ts';
 
 async function show(state: Snapshot | string, change: Partial<WidgetFixture> = {}): Promise<WidgetFixture> {

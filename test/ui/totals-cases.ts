@@ -1,7 +1,7 @@
 // Test cases of the footer: files of the list, and expected outline (test/ui/outline.ts).
 
+import { file } from '../../demo/states/snapshots.ts';
 import type { FileSnapshot } from '../../src/index.ts';
-import { file } from './fixtures/snapshots.ts';
 import { type Cases, failed, paused, pdf, speeds } from './row-cases.ts';
 
 const PAUSED = [

@@ -1,9 +1,9 @@
 // Exact content of each view in each state: parts, names, values, texts and icons. The states are written by hand.
 
 import { expect, fixture, html } from '@open-wc/testing';
-import { file, snapshot } from './fixtures/snapshots.ts';
-import type { WidgetFixture } from './fixtures/widget-fixture.ts';
-import './fixtures/widget-fixture.ts';
+import { file, snapshot } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
+import '../../demo/states/widget-fixture.ts';
 import { outlineOf } from './outline.ts';
 import { REFUSED, type Shown, ZONES } from './panel-cases.ts';
 import { type Cases, pdf, ROWS, type RowLooks } from './row-cases.ts';

@@ -1,0 +1,44 @@
+// Every state of the element, in the look that the visitor selects.
+
+import { createFormat } from '../../src/ui/format.ts';
+import { ENGLISH, type Messages } from '../../src/ui/messages.ts';
+import { addThemes, applyLook } from '../look.ts';
+import { showState, TITLES } from './states.ts';
+import { WidgetFixture } from './widget-fixture.ts';
+
+const LOCALES = import.meta.glob<Messages>('../../src/locales/*.ts', { import: 'default' });
+const form = document.querySelector<HTMLFormElement>('#look') as HTMLFormElement;
+const place = document.querySelector('#states') as Element;
+const [theme, , language] = form.querySelectorAll('select');
+const nameOf = (path: string): string => /([\w-]+)\.ts$/.exec(path)?.[1] ?? '';
+
+const fixtures = Object.entries(TITLES).map(([state, title]) => {
+  const section = document.createElement('section');
+  const heading = Object.assign(document.createElement('h2'), { textContent: title, id: state });
+  const fixture = new WidgetFixture();
+  section.setAttribute('aria-labelledby', state);
+  showState(fixture, state);
+  section.append(heading, fixture);
+  place.append(section);
+  return fixture;
+});
+
+async function apply(): Promise<void> {
+  const look = new FormData(form);
+  const text = (name: string): string => String(look.get(name));
+  const path = Object.keys(LOCALES).find((path) => nameOf(path) === text('lang'));
+  const messages = (path && (await LOCALES[path]?.())) || ENGLISH;
+  await applyLook(look);
+  for (const fixture of fixtures) {
+    fixture.setAttribute('density', text('density'));
+    fixture.lang = text('lang');
+    fixture.style.inlineSize = `${text('width')}px`;
+    fixture.more = { ...fixture.more, messages, format: createFormat(text('lang')) };
+    fixture.requestUpdate();
+  }
+}
+
+if (theme) addThemes(theme);
+for (const path of Object.keys(LOCALES)) language?.add(new Option(nameOf(path)));
+form.addEventListener('input', () => void apply());
+await apply();

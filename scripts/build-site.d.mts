@@ -1,0 +1,2 @@
+export const SITE: string;
+export function buildSite(outDir?: string): Promise<unknown>;

@@ -1,0 +1,8 @@
+import type { Service } from '../demo/server/server.ts';
+
+export function startDemo(options: {
+  dataDir: string;
+  port?: number;
+  hostname?: string;
+  built?: string | undefined;
+}): Promise<{ readonly url: string; readonly service: Service; stop(): Promise<void> }>;
