@@ -12,41 +12,41 @@ const notUploaded = plural({
 
 const de: LoginMessages = {
   'bad-config':
-    'Das Hochladen ist auf dieser Seite nicht richtig eingerichtet. Wenden Sie sich an den Betreiber.',
+    'Uploads sind auf dieser Seite nicht richtig eingerichtet. Wenden Sie sich an den Website-Betreiber.',
   'insecure-context':
     'Zum Hochladen ist eine sichere Verbindung erforderlich. Öffnen Sie diese Seite über HTTPS.',
   'file-too-large': 'Zu groß. Wählen Sie eine kleinere Datei aus.',
   'file-type-refused': 'Dateityp nicht zulässig. Wählen Sie eine andere Datei aus.',
   'too-many-files': 'Zu viele Dateien. Entfernen Sie eine, um eine andere hinzuzufügen.',
-  'file-empty': 'Leer. Wählen Sie eine andere Datei aus.',
+  'file-empty': 'Leere Datei. Wählen Sie eine andere aus.',
   'file-unreadable':
     'Diese Datei konnte nicht gelesen werden. Prüfen Sie, ob sie noch vorhanden und nicht in einer anderen App geöffnet ist, und wählen Sie sie dann erneut aus.',
   'file-changed':
     'Diese Datei wurde beim Hochladen geändert. Versuchen Sie es erneut, um die neue Version hochzuladen.',
   'wrong-file': 'Diese Datei passt nicht zum unvollständigen Upload. Wählen Sie die ursprüngliche Datei aus.',
-  'hash-failed': 'Diese Datei konnte nicht für das Hochladen vorbereitet werden. Versuchen Sie es erneut.',
-  'transform-failed':
-    'Diese Datei konnte nicht für das Hochladen vorbereitet werden. Versuchen Sie es erneut.',
+  'hash-failed': 'Diese Datei konnte nicht für den Upload vorbereitet werden. Versuchen Sie es erneut.',
+  'transform-failed': 'Diese Datei konnte nicht für den Upload vorbereitet werden. Versuchen Sie es erneut.',
   'location-not-removed':
     'Aus dieser Datei kann der Standort nicht entfernt werden. Wählen Sie eine andere Datei aus.',
-  offline: 'Sie sind offline. Das Hochladen wird fortgesetzt, sobald Sie wieder online sind.',
+  offline: 'Sie sind offline. Der Upload wird fortgesetzt, sobald Sie wieder online sind.',
   network: 'Der Server ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.',
-  timeout: 'Der Server hat nicht rechtzeitig geantwortet. Versuchen Sie es gleich noch einmal.',
-  'rate-limited': 'Der Server ist ausgelastet. Versuchen Sie es gleich noch einmal.',
-  forbidden: 'Sie sind nicht berechtigt, hier Dateien hochzuladen. Bitten Sie den Betreiber um Zugriff.',
+  timeout: 'Der Server hat nicht rechtzeitig geantwortet. Versuchen Sie es in Kürze erneut.',
+  'rate-limited': 'Der Server ist ausgelastet. Versuchen Sie es in Kürze erneut.',
+  forbidden:
+    'Sie sind nicht berechtigt, hier Dateien hochzuladen. Bitten Sie den Website-Betreiber um Zugriff.',
   'name-taken':
     'Eine Datei mit diesem Namen ist bereits vorhanden. Laden Sie Ihre unter einem anderen Namen hoch.',
   'session-expired': 'Dieser Upload ist abgelaufen. Versuchen Sie es erneut, um von vorn zu beginnen.',
-  'service-failed': 'Auf dem Server ist ein Fehler aufgetreten. Versuchen Sie es gleich noch einmal.',
-  'service-full': 'Auf dem Server ist kein Platz mehr. Wenden Sie sich an den Betreiber.',
-  'bad-response': 'Der Server hat unerwartete Daten gesendet. Versuchen Sie es gleich noch einmal.',
+  'service-failed': 'Auf dem Server ist ein Fehler aufgetreten. Versuchen Sie es in Kürze erneut.',
+  'service-full': 'Auf dem Server ist kein Platz mehr. Wenden Sie sich an den Website-Betreiber.',
+  'bad-response': 'Der Server hat unerwartete Daten gesendet. Versuchen Sie es in Kürze erneut.',
   'ticket-expired': 'Der Upload-Link ist abgelaufen. Versuchen Sie es erneut.',
   'upload-refused':
-    'Der Server hat den Upload abgelehnt. Versuchen Sie es erneut, oder wenden Sie sich an den Betreiber.',
+    'Der Server hat den Upload abgelehnt. Versuchen Sie es erneut oder wenden Sie sich an den Website-Betreiber.',
   'storage-unreadable':
-    'Der Speicherserver kann von dieser Seite nicht verwendet werden. Wenden Sie sich an den Betreiber.',
+    'Der Speicherserver kann von dieser Seite nicht verwendet werden. Wenden Sie sich an den Website-Betreiber.',
   'upload-stalled':
-    'Das Hochladen kommt nicht mehr voran. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.',
+    'Der Upload kommt nicht mehr voran. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.',
   'hash-mismatch':
     'Einige Daten wurden beim Hochladen beschädigt, Ihre Datei ist jedoch unversehrt. Versuchen Sie es erneut.',
   'store-full':
@@ -63,15 +63,16 @@ const de: LoginMessages = {
   'popup-timeout': 'Die Anmeldung hat zu lange gedauert. Versuchen Sie es erneut.',
   'silent-timeout': 'Sie konnten nicht automatisch angemeldet werden. Melden Sie sich an, um fortzufahren.',
   'state-mismatch': 'Diese Anmeldung konnte nicht überprüft werden. Versuchen Sie es erneut.',
-  'issuer-mismatch': 'Diese Anmeldung kam von einem unerwarteten Server. Wenden Sie sich an den Betreiber.',
+  'issuer-mismatch':
+    'Diese Anmeldung kam von einem unerwarteten Server. Wenden Sie sich an den Website-Betreiber.',
   'code-rejected': 'Ihre Anmeldung konnte nicht abgeschlossen werden. Versuchen Sie es erneut.',
   'token-malformed': 'Bei der Anmeldung ist ein Fehler aufgetreten. Versuchen Sie es erneut.',
   'token-rejected': 'Der Server hat Ihre Anmeldung nicht akzeptiert. Melden Sie sich erneut an.',
   'host-token-failed': 'Diese Seite konnte Sie nicht anmelden. Versuchen Sie es erneut.',
   'credentials-rejected': 'E-Mail-Adresse oder Passwort ist falsch. Versuchen Sie es erneut.',
   'account-locked':
-    'Dieses Konto ist gesperrt. Versuchen Sie es später erneut oder wenden Sie sich an den Betreiber.',
-  'challenge-failed': 'Die Eingabe war nicht richtig. Versuchen Sie es erneut.',
+    'Dieses Konto ist gesperrt. Versuchen Sie es später erneut oder wenden Sie sich an den Website-Betreiber.',
+  'challenge-failed': 'Bestätigung fehlgeschlagen. Versuchen Sie es erneut.',
   'challenge-denied': 'Die Anmeldeanfrage wurde abgelehnt. Versuchen Sie es erneut.',
   'challenge-expired': 'Die Zeit für diesen Schritt ist abgelaufen. Melden Sie sich erneut an.',
   'method-unsupported':
@@ -86,14 +87,15 @@ const de: LoginMessages = {
   dropFile: 'Datei hier ablegen',
   dropFiles: 'Dateien hier ablegen',
   dropNow: 'Zum Hochladen ablegen',
-  turnedOff: 'Hochladen ist ausgeschaltet',
+  turnedOff: 'Uploads sind deaktiviert',
   chooseFile: 'Datei auswählen',
   chooseFiles: 'Dateien auswählen',
   chooseFolder: 'Ordner auswählen',
   upTo: (size) => `bis zu ${size} pro Datei`,
   atMost: (count) => `höchstens ${files(count)}`,
   atLeast: (count) => `Laden Sie mindestens ${files(count)} hoch.`,
-  unfinished: 'Laden Sie die übrigen Dateien hoch oder entfernen Sie sie aus der Liste.',
+  unfinished:
+    'Einige Dateien sind noch nicht hochgeladen. Schließen Sie die Uploads ab oder entfernen Sie die Dateien aus der Liste.',
   submitsLater: 'Das Formular wird gesendet, sobald alle Dateien hochgeladen sind.',
   reading: (count) => `Ordner werden gelesen\u00a0… ${files(count)} gefunden`,
   emptyFolders: plural({
@@ -107,7 +109,7 @@ const de: LoginMessages = {
     uploading: 'Wird hochgeladen',
     committing: 'Wird abgeschlossen\u00a0…',
     done: 'Fertig',
-    failed: 'Hochladen fehlgeschlagen',
+    failed: 'Upload fehlgeschlagen',
     canceled: 'Abgebrochen',
   },
   pauseReasons: {
@@ -129,7 +131,7 @@ const de: LoginMessages = {
   retry: 'Erneut versuchen',
   uploadAs: (name) => `Als ${name} hochladen`,
   remove: 'Aus der Liste entfernen',
-  undo: 'Rückgängig machen',
+  undo: 'Rückgängig',
   undoableCancel: (count) => (count === 1 ? 'Upload abgebrochen' : `${number(count)} Uploads abgebrochen`),
   undoableRemoval: 'Datei aus der Liste entfernt',
   actionOn: (action, name) => `${action}: ${name}`,
@@ -152,7 +154,7 @@ const de: LoginMessages = {
     count === 1
       ? '1 Datei hochgeladen'
       : `${count === 2 ? 'Beide Dateien' : `Alle ${files(count)}`} hochgeladen`,
-  failed: (count) => `Hochladen von ${files(count)} fehlgeschlagen`,
+  failed: plural({ one: '# Upload fehlgeschlagen', other: '# Uploads fehlgeschlagen' }),
   rejected: plural({ one: '# Datei wurde nicht hinzugefügt', other: '# Dateien wurden nicht hinzugefügt' }),
   limit: (limit) => `Zulässig: ${limit}.`,
   more: plural({ one: 'und # weitere Datei', other: 'und # weitere Dateien' }),
@@ -167,9 +169,9 @@ const de: LoginMessages = {
   openAgain: 'Erneut öffnen',
   continueHere: 'In diesem Tab fortfahren',
   redirectText:
-    'Zum Anmelden verlassen Sie diese Seite. Danach müssen Sie unfertige Dateien möglicherweise erneut auswählen.',
+    'Zum Anmelden verlassen Sie diese Seite. Danach müssen Sie unvollständig hochgeladene Dateien möglicherweise erneut auswählen.',
   signingIn: 'Sie werden angemeldet\u00a0…',
-  coolingTitle: 'Anmeldung wird gleich erneut versucht',
+  coolingTitle: 'Anmeldung verzögert sich',
   coolingText: (duration) =>
     duration === undefined ? 'Neuer Versuch in Kürze.' : stopped(`Neuer Versuch in etwa ${duration}`),
   tryAgain: 'Erneut versuchen',

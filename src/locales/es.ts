@@ -17,7 +17,7 @@ const es: LoginMessages = {
   'file-too-large': 'Demasiado grande. Elige un archivo más pequeño.',
   'file-type-refused': 'Tipo de archivo no permitido. Elige otro archivo.',
   'too-many-files': 'Hay demasiados archivos. Quita uno para añadir otro.',
-  'file-empty': 'Vacío. Elige otro archivo.',
+  'file-empty': 'Archivo vacío. Elige otro.',
   'file-unreadable':
     'No se pudo leer este archivo. Comprueba que sigue existiendo y que no está abierto en otra aplicación, y vuelve a elegirlo.',
   'file-changed':
@@ -26,7 +26,7 @@ const es: LoginMessages = {
   'hash-failed': 'No se pudo preparar este archivo para subirlo. Inténtalo de nuevo.',
   'transform-failed': 'No se pudo preparar este archivo para subirlo. Inténtalo de nuevo.',
   'location-not-removed': 'No se puede quitar la ubicación de este archivo. Elige otro archivo.',
-  offline: 'No tienes conexión. La subida continuará cuando vuelvas a tenerla.',
+  offline: 'No tienes conexión. La subida se reanudará cuando vuelvas a tenerla.',
   network: 'No se pudo conectar con el servidor. Comprueba tu conexión e inténtalo de nuevo.',
   timeout: 'El servidor ha tardado demasiado en responder. Inténtalo de nuevo en un momento.',
   'rate-limited': 'El servidor está ocupado. Inténtalo de nuevo en un momento.',
@@ -34,14 +34,14 @@ const es: LoginMessages = {
   'name-taken': 'Ya existe un archivo con este nombre. Sube el tuyo con otro nombre.',
   'session-expired': 'Esta subida ha caducado. Inténtalo de nuevo para volver a empezar.',
   'service-failed': 'Se ha producido un error en el servidor. Inténtalo de nuevo en un momento.',
-  'service-full': 'El servidor está lleno. Ponte en contacto con el propietario del sitio.',
+  'service-full': 'No queda espacio en el servidor. Ponte en contacto con el propietario del sitio.',
   'bad-response': 'El servidor ha enviado datos inesperados. Inténtalo de nuevo en un momento.',
   'ticket-expired': 'El enlace de subida ha caducado. Inténtalo de nuevo.',
   'upload-refused':
     'El servidor ha rechazado la subida. Inténtalo de nuevo o ponte en contacto con el propietario del sitio.',
   'storage-unreadable':
     'No se puede usar el servidor de almacenamiento desde esta página. Ponte en contacto con el propietario del sitio.',
-  'upload-stalled': 'La subida se ha detenido. Comprueba tu conexión e inténtalo de nuevo.',
+  'upload-stalled': 'La subida ha dejado de avanzar. Comprueba tu conexión e inténtalo de nuevo.',
   'hash-mismatch':
     'Algunos datos se han dañado durante la subida, pero tu archivo está intacto. Inténtalo de nuevo.',
   'store-full':
@@ -65,8 +65,8 @@ const es: LoginMessages = {
   'host-token-failed': 'Esta página no pudo iniciar tu sesión. Inténtalo de nuevo.',
   'credentials-rejected': 'El correo electrónico o la contraseña no son correctos. Inténtalo de nuevo.',
   'account-locked':
-    'Esta cuenta está bloqueada. Inténtalo más tarde o ponte en contacto con el propietario del sitio.',
-  'challenge-failed': 'El dato introducido no es correcto. Inténtalo de nuevo.',
+    'Esta cuenta está bloqueada. Inténtalo de nuevo más tarde o ponte en contacto con el propietario del sitio.',
+  'challenge-failed': 'La verificación ha fallado. Inténtalo de nuevo.',
   'challenge-denied': 'Se ha denegado la solicitud de inicio de sesión. Inténtalo de nuevo.',
   'challenge-expired': 'Se ha agotado el tiempo de este paso. Vuelve a iniciar sesión.',
   'method-unsupported':
@@ -88,7 +88,7 @@ const es: LoginMessages = {
   upTo: (size) => `hasta ${size} por archivo`,
   atMost: (count) => `${files(count)} como máximo`,
   atLeast: (count) => `Sube al menos ${files(count)}.`,
-  unfinished: 'Sube los archivos restantes o quítalos de la lista.',
+  unfinished: 'Algunos archivos aún no se han subido. Termina de subirlos o quítalos de la lista.',
   submitsLater: 'El formulario se enviará cuando se hayan subido todos los archivos.',
   reading: (count) => `Leyendo carpetas… ${files(count)} encontrado${count === 1 ? '' : 's'}`,
   emptyFolders: plural({ one: 'Se ha omitido # carpeta vacía.', other: 'Se han omitido # carpetas vacías.' }),
@@ -141,7 +141,7 @@ const es: LoginMessages = {
   uploading: (count) => `Subiendo ${files(count)}`,
   chooseAllAgain: (count) => `Vuelve a elegir ${files(count)}`,
   allUploaded: plural({ one: '# archivo subido', other: '# archivos subidos' }),
-  failed: plural({ one: '# archivo no subido', other: '# archivos no subidos' }),
+  failed: (count) => `Error al subir ${files(count)}`,
   rejected: plural({ one: 'No se ha añadido # archivo', other: 'No se han añadido # archivos' }),
   limit: (limit) => `Permitido: ${limit}.`,
   more: (count) => `y ${number(count)} más`,
@@ -161,7 +161,7 @@ const es: LoginMessages = {
   coolingTitle: 'Esperando para iniciar sesión',
   coolingText: (duration) =>
     duration === undefined ? 'Se reintentará en breve.' : `Se reintentará en aproximadamente ${duration}.`,
-  tryAgain: 'Volver a intentarlo',
+  tryAgain: 'Intentar de nuevo',
   announceSums: (percent, done, count, left) =>
     `${percent} subido, ${number(done)} de ${files(count)} completado${count === 1 ? '' : 's'}${left ? `, ${left}` : ''}.`,
   announceFinished: finished(

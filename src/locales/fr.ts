@@ -4,6 +4,8 @@ import type { LoginMessages } from '../ui/login-messages.ts';
 import { countsIn, finished } from '../ui/plurals.ts';
 
 const { number, plural, seconds } = countsIn('fr', 'de');
+// “De” is shortened before a vowel.
+const { plural: elided } = countsIn<'one' | 'many' | 'other'>('fr');
 const files = plural({ one: '# fichier', other: '# fichiers' });
 const finishedFiles = plural({ one: '# fichier terminé', other: '# fichiers terminés' });
 const notUploaded = plural({
@@ -18,7 +20,7 @@ const fr: LoginMessages = {
   'file-too-large': 'Trop volumineux. Choisissez un fichier plus petit.',
   'file-type-refused': 'Type de fichier non autorisé. Choisissez un autre fichier.',
   'too-many-files': 'Trop de fichiers. Retirez-en un pour en ajouter un autre.',
-  'file-empty': 'Vide. Choisissez un autre fichier.',
+  'file-empty': 'Fichier vide. Choisissez-en un autre.',
   'file-unreadable':
     'Impossible de lire ce fichier. Vérifiez qu’il existe toujours et qu’il n’est pas ouvert dans une autre application, puis choisissez-le à nouveau.',
   'file-changed':
@@ -27,7 +29,7 @@ const fr: LoginMessages = {
   'hash-failed': 'Impossible de préparer ce fichier pour l’importation. Réessayez.',
   'transform-failed': 'Impossible de préparer ce fichier pour l’importation. Réessayez.',
   'location-not-removed': 'La position ne peut pas être retirée de ce fichier. Choisissez un autre fichier.',
-  offline: 'Vous êtes hors connexion. L’importation reprendra dès que vous serez de nouveau en ligne.',
+  offline: 'Vous êtes hors ligne. L’importation reprendra dès que vous serez de nouveau en ligne.',
   network: 'Impossible de joindre le serveur. Vérifiez votre connexion Internet et réessayez.',
   timeout: 'Le serveur a mis trop de temps à répondre. Réessayez dans un instant.',
   'rate-limited': 'Le serveur est occupé. Réessayez dans un instant.',
@@ -36,7 +38,7 @@ const fr: LoginMessages = {
   'name-taken': 'Un fichier portant ce nom existe déjà. Importez le vôtre sous un autre nom.',
   'session-expired': 'Cette importation a expiré. Réessayez pour recommencer depuis le début.',
   'service-failed': 'Une erreur s’est produite sur le serveur. Réessayez dans un instant.',
-  'service-full': 'Le serveur est plein. Contactez le propriétaire du site.',
+  'service-full': 'Il n’y a plus d’espace sur le serveur. Contactez le propriétaire du site.',
   'bad-response': 'Le serveur a envoyé des données inattendues. Réessayez dans un instant.',
   'ticket-expired': 'Le lien d’importation a expiré. Réessayez.',
   'upload-refused': 'Le serveur a refusé l’importation. Réessayez ou contactez le propriétaire du site.',
@@ -65,7 +67,7 @@ const fr: LoginMessages = {
   'host-token-failed': 'Cette page n’a pas pu vous connecter. Réessayez.',
   'credentials-rejected': 'Adresse e-mail ou mot de passe incorrect. Réessayez.',
   'account-locked': 'Ce compte est verrouillé. Réessayez plus tard ou contactez le propriétaire du site.',
-  'challenge-failed': 'La saisie est incorrecte. Réessayez.',
+  'challenge-failed': 'Échec de la validation. Réessayez.',
   'challenge-denied': 'La demande de connexion a été refusée. Réessayez.',
   'challenge-expired': 'Le délai de cette étape a expiré. Reconnectez-vous.',
   'method-unsupported':
@@ -87,7 +89,8 @@ const fr: LoginMessages = {
   upTo: (size) => `jusqu’à ${size} par fichier`,
   atMost: (count) => `${files(count)} maximum`,
   atLeast: (count) => `Importez au moins ${files(count)}.`,
-  unfinished: 'Importez les fichiers restants ou retirez-les de la liste.',
+  unfinished:
+    'Certains fichiers ne sont pas encore importés. Terminez leur importation ou retirez-les de la liste.',
   submitsLater: 'Le formulaire sera envoyé une fois tous les fichiers importés.',
   reading: (count) => `Lecture des dossiers… ${files(count)} trouvé${count < 2 ? '' : 's'}`,
   emptyFolders: plural({ one: '# dossier vide a été ignoré.', other: '# dossiers vides ont été ignorés.' }),
@@ -104,8 +107,8 @@ const fr: LoginMessages = {
   pauseReasons: {
     user: 'En pause',
     offline: 'En attente du réseau',
-    'signed-out': 'En attente de votre authentification',
-    challenge: 'En attente de votre authentification',
+    'signed-out': 'En attente d’authentification',
+    challenge: 'En attente d’authentification',
     'rate-limited': 'Serveur occupé, nouvel essai imminent',
     'other-tab': 'Importation dans un autre onglet',
     resuming: 'Reprise…',
@@ -121,7 +124,11 @@ const fr: LoginMessages = {
   uploadAs: (name) => `Importer sous le nom ${name}`,
   remove: 'Retirer de la liste',
   undo: 'Annuler l’action',
-  undoableCancel: plural({ one: 'Importation annulée', other: '# importations annulées' }),
+  undoableCancel: elided({
+    one: 'Importation annulée',
+    many: '# d’importations annulées',
+    other: '# importations annulées',
+  }),
   undoableRemoval: 'Fichier retiré de la liste',
   actionOn: (action, name) => `${action}\u00a0: ${name}`,
   start: (count) => `Importer ${files(count)}`,
@@ -143,19 +150,19 @@ const fr: LoginMessages = {
   failed: (count) => `Échec pour ${files(count)}`,
   rejected: plural({ one: '# fichier n’a pas été ajouté', other: '# fichiers n’ont pas été ajoutés' }),
   limit: (limit) => `Autorisé\u00a0: ${limit}.`,
-  more: (count) => `et ${number(count)} autre${count < 2 ? '' : 's'}`,
+  more: elided({ one: 'et # autre', many: 'et # d’autres', other: 'et # autres' }),
   dismiss: 'Fermer',
   signInTitle: 'Connectez-vous pour importer',
   signInText: 'La connexion s’ouvre dans une nouvelle fenêtre. Vos fichiers restent sur cette page.',
   signIn: 'Se connecter',
   popupTitle: 'Continuez dans la fenêtre de connexion',
   popupText: 'Terminez-y la connexion, puis revenez sur cette page.',
-  popupLostTitle: 'En attente de votre authentification',
-  popupLostText: 'Si vous avez fermé la fenêtre de connexion, ouvrez-la à nouveau.',
+  popupLostTitle: 'En attente d’authentification',
+  popupLostText: 'Si vous avez fermé la fenêtre de connexion, rouvrez-la.',
   openAgain: 'Rouvrir',
   continueHere: 'Continuer dans cet onglet',
   redirectText:
-    'Vous allez quitter cette page pour vous connecter. À votre retour, vous devrez peut-être choisir à nouveau les fichiers inachevés.',
+    'Vous allez quitter cette page pour vous connecter. À votre retour, vous devrez peut-être choisir à nouveau les fichiers non terminés.',
   signingIn: 'Connexion en cours…',
   coolingTitle: 'Connexion en attente',
   coolingText: (duration) =>
@@ -169,7 +176,7 @@ const fr: LoginMessages = {
     notUploaded,
     plural({ one: '# fichier annulé.', other: '# fichiers annulés.' }),
   ),
-  announceUndo: (text) => `${text}. Vous pouvez revenir en arrière pendant quelques secondes.`,
+  announceUndo: (text) => `${text}. Vous pouvez annuler cette action pendant quelques secondes.`,
   announceFailed: (count, name, sentence) =>
     `${count === 1 ? '' : `${notUploaded(count)} `}${name}\u00a0: ${sentence}`,
   announceRejected: (count, name, sentence) =>

@@ -31,7 +31,7 @@ const pl: LoginMessages = {
   'name-taken': 'Plik o tej nazwie już istnieje. Prześlij swój pod inną nazwą.',
   'session-expired': 'Sesja przesyłania wygasła. Spróbuj ponownie, aby zacząć od nowa.',
   'service-failed': 'Wystąpił błąd serwera. Spróbuj ponownie za chwilę.',
-  'service-full': 'Serwer jest pełny. Skontaktuj się z właścicielem witryny.',
+  'service-full': 'Na serwerze zabrakło miejsca. Skontaktuj się z właścicielem witryny.',
   'bad-response': 'Serwer wysłał nieoczekiwane dane. Spróbuj ponownie za chwilę.',
   'ticket-expired': 'Link do przesyłania wygasł. Spróbuj ponownie.',
   'upload-refused':
@@ -61,8 +61,9 @@ const pl: LoginMessages = {
   'token-rejected': 'Serwer nie zaakceptował logowania. Zaloguj się ponownie.',
   'host-token-failed': 'Ta strona nie mogła Cię zalogować. Spróbuj ponownie.',
   'credentials-rejected': 'Nieprawidłowy adres e-mail lub hasło. Spróbuj ponownie.',
-  'account-locked': 'To konto jest zablokowane. Spróbuj później lub skontaktuj się z właścicielem witryny.',
-  'challenge-failed': 'Wpisano nieprawidłowe dane. Spróbuj ponownie.',
+  'account-locked':
+    'To konto jest zablokowane. Spróbuj ponownie później lub skontaktuj się z właścicielem witryny.',
+  'challenge-failed': 'Weryfikacja nie powiodła się. Spróbuj ponownie.',
   'challenge-denied': 'Prośba o zalogowanie została odrzucona. Spróbuj ponownie.',
   'challenge-expired': 'Czas na ten krok minął. Zaloguj się ponownie.',
   'method-unsupported': 'Ten formularz nie obsługuje Twojej metody weryfikacji. Zaloguj się w inny sposób.',

@@ -12,7 +12,7 @@ const tr: LoginMessages = {
   'file-too-large': 'Çok büyük. Daha küçük bir dosya seçin.',
   'file-type-refused': 'Bu dosya türüne izin verilmiyor. Başka bir dosya seçin.',
   'too-many-files': 'Çok fazla dosya var. Başka bir dosya eklemek için birini kaldırın.',
-  'file-empty': 'Boş. Başka bir dosya seçin.',
+  'file-empty': 'Dosya boş. Başka bir dosya seçin.',
   'file-unreadable':
     'Bu dosya okunamadı. Dosyanın hâlâ var olduğundan ve başka bir uygulamada açık olmadığından emin olup dosyayı tekrar seçin.',
   'file-changed': 'Bu dosya yükleme sırasında değişti. Yeni sürümü yüklemek için tekrar deneyin.',
@@ -55,7 +55,7 @@ const tr: LoginMessages = {
   'host-token-failed': 'Bu sayfa oturumunuzu açamadı. Tekrar deneyin.',
   'credentials-rejected': 'E-posta adresi veya şifre yanlış. Tekrar deneyin.',
   'account-locked': 'Bu hesap kilitli. Daha sonra tekrar deneyin veya site sahibiyle iletişime geçin.',
-  'challenge-failed': 'Girilen bilgi eşleşmedi. Tekrar deneyin.',
+  'challenge-failed': 'Doğrulama başarısız oldu. Tekrar deneyin.',
   'challenge-denied': 'Oturum açma isteği reddedildi. Tekrar deneyin.',
   'challenge-expired': 'Bu adımın süresi doldu. Tekrar oturum açın.',
   'method-unsupported':
@@ -128,7 +128,7 @@ const tr: LoginMessages = {
   doneOf: (done, count) => `${number(done)}/${files(count)} tamamlandı`,
   ready: (count) => `${files(count)} yüklemeye hazır`,
   uploading: (count) => `${files(count)} yükleniyor`,
-  chooseAllAgain: (count) => `Tekrar seçin: ${files(count)}`,
+  chooseAllAgain: (count) => `${files(count)}yı tekrar seçin`,
   allUploaded: (count) => `${files(count)} yüklendi`,
   failed: (count) => `${files(count)} yüklenemedi`,
   rejected: (count) => `${files(count)} eklenmedi`,
@@ -147,7 +147,7 @@ const tr: LoginMessages = {
   redirectText:
     'Oturum açmak için bu sayfadan ayrılacaksınız. Geri döndüğünüzde tamamlanmamış dosyaları tekrar seçmeniz gerekebilir.',
   signingIn: 'Oturumunuz açılıyor…',
-  coolingTitle: 'Oturum açma bekleniyor',
+  coolingTitle: 'Oturum açılması bekleniyor',
   coolingText: (duration) =>
     duration === undefined ? 'Birazdan tekrar denenecek.' : `Yaklaşık ${duration} sonra tekrar denenecek.`,
   tryAgain: 'Tekrar dene',
@@ -196,7 +196,7 @@ const tr: LoginMessages = {
   startOver: 'Baştan başla',
   inWindow: 'Oturum açma penceresini aç',
   otherJar: 'Tarayıcınız burada oturum açmayı desteklemiyor. Bunun yerine oturum açma penceresini kullanın.',
-  framed: 'Güvenliğiniz için yerleştirilmiş bir sayfada oturum açamazsınız. Sayfayı kendi sekmesinde açın.',
+  framed: 'Güvenliğiniz için yerleştirilmiş bir sayfada oturum açamazsınız. Sayfayı ayrı bir sekmede açın.',
   shownElsewhere: 'Bu sayfada zaten gösterilen oturum açma formunu kullanın.',
   done: 'Oturum açtınız.',
 };

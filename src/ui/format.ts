@@ -13,6 +13,8 @@ export interface Format {
    * flicker.
    */
   duration(ms: number): string | undefined;
+  /** Returns a list such as `image, PDF, or XLSX`. */
+  anyOf(texts: readonly string[]): string;
   /** Returns a share such as `26%`, rounded down, so that 100% means complete. */
   percent(share: number): string;
 }
@@ -23,27 +25,19 @@ const formats = new Map<string, Format>();
 export function createFormat(locale: string): Format {
   const known = formats.get(locale);
   if (known) return known;
-  const number = (options: Intl.NumberFormatOptions): Intl.NumberFormat => {
-    try {
-      return new Intl.NumberFormat(locale, options);
-    } catch {
-      return new Intl.NumberFormat('en', options);
-    }
-  };
-  const cache = new Map<string, Intl.NumberFormat>();
-  const unit = (name: string, digits: number): Intl.NumberFormat => {
-    const key = name + digits;
-    const made =
-      cache.get(key) ??
-      number({
-        style: 'unit',
-        unit: name,
-        unitDisplay: name === 'byte' ? 'long' : 'short',
-        maximumFractionDigits: digits,
-      });
-    cache.set(key, made);
-    return made;
-  };
+  try {
+    new Intl.Locale(locale);
+  } catch {
+    return createFormat('en');
+  }
+  const cache: Record<string, Intl.NumberFormat> = {};
+  const unit = (name: string, digits: number): Intl.NumberFormat =>
+    (cache[name + digits] ??= new Intl.NumberFormat(locale, {
+      style: 'unit',
+      unit: name,
+      unitDisplay: name === 'byte' ? 'long' : 'short',
+      maximumFractionDigits: digits,
+    }));
   const sized = (bytes: number, suffix: string): string => {
     // NaN would lead to an invalid unit, for which `Intl` throws.
     const known = bytes > 0 ? bytes : 0;
@@ -51,7 +45,7 @@ export function createFormat(locale: string): Format {
     const value = known / 1000 ** power;
     return unit(SIZE_UNITS[power] + suffix, power > 0 && value < 100 ? 1 : 0).format(value);
   };
-  const share = number({ style: 'percent' });
+  const share = new Intl.NumberFormat(locale, { style: 'percent' });
   const format: Format = {
     size: (bytes) => sized(bytes, ''),
     speed: (bytesPerSecond) => sized(bytesPerSecond, '-per-second'),
@@ -62,6 +56,7 @@ export function createFormat(locale: string): Format {
       if (seconds < 3570) return unit('minute', 0).format(Math.round(seconds / 60));
       return unit('hour', seconds < 36_000 ? 1 : 0).format(seconds / 3600);
     },
+    anyOf: (texts) => new Intl.ListFormat(locale, { type: 'disjunction' }).format(texts),
     percent: (value) => share.format(Math.floor(Math.min(1, value) * 100 + 1e-9) / 100),
   };
   formats.set(locale, format);

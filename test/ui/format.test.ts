@@ -81,6 +81,14 @@ describe('formats', () => {
     expect(createFormat('not a locale').size(12_400_000)).to.equal('12.4 MB');
   });
 
+  it('list what is allowed as the locale does', () => {
+    const types = ['image', 'PDF', 'XLSX'];
+    expect(english.anyOf(types)).to.equal('image, PDF, or XLSX');
+    expect(createFormat('de').anyOf(types)).to.equal('image, PDF oder XLSX');
+    expect(createFormat('ja').anyOf(types)).to.equal('image、PDF、またはXLSX');
+    expect([english.anyOf([]), english.anyOf(['PDF'])]).to.deep.equal(['', 'PDF']);
+  });
+
   it('are created once for a locale', () => {
     expect(createFormat('fr')).to.equal(createFormat('fr'));
     expect(createFormat('fr')).not.to.equal(english);

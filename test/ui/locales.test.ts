@@ -197,6 +197,7 @@ const FORMAT = {
   size: () => '1',
   speed: () => '2',
   duration: () => '3',
+  anyOf: () => '⟦types⟧',
   percent: () => '4%',
 };
 /** Names of files and folders, limits, and texts of the page or the service. */

@@ -62,7 +62,7 @@ export const ZONES: Cases<Shown> = {
     [
       'drop-zone',
       'title Drop files here',
-      'hint Image, PDF, text/plain · up to 500 MB per file · at most 20 files',
+      'hint Image, PDF, or text/plain · up to 500 MB per file · at most 20 files',
       'button browse-button Choose files',
       'button folder-button Choose a folder',
     ],
@@ -155,7 +155,7 @@ export const REFUSED: Cases<Shown> = {
     [
       "rejections label=1 file wasn't added",
       "title 1 file wasn't added",
-      'rejection-reason File type not allowed. Choose another file. Allowed: PDF, image.',
+      'rejection-reason File type not allowed. Choose another file. Allowed: PDF or image.',
       'rejection in/0.exe',
       'icon-button title=Dismiss <close>',
     ],

@@ -67,9 +67,9 @@ function isTextSelected([target]: readonly HTMLElement[]): boolean {
 /** The limits in one line: types, size, number. */
 function hintOf(rules: Rules, messages: Messages, format: Format): string {
   const hint = [
-    shownTypes(rules.accept),
-    Number.isFinite(rules.maxFileSizeBytes) ? messages.upTo(format.size(rules.maxFileSizeBytes)) : '',
-    rules.multiple && Number.isFinite(rules.maxFiles) ? messages.atMost(rules.maxFiles) : '',
+    shownTypes(rules.accept, format),
+    rules.maxFileSizeBytes < Infinity && messages.upTo(format.size(rules.maxFileSizeBytes)),
+    rules.multiple && rules.maxFiles < Infinity && messages.atMost(rules.maxFiles),
   ]
     .filter(Boolean)
     .join(' · ');
@@ -77,8 +77,10 @@ function hintOf(rules: Rules, messages: Messages, format: Format): string {
   return hint.charAt(0).toUpperCase() + hint.slice(1);
 }
 
-/** Converts an `accept` list for users: `image/*,.pdf` becomes `image, PDF`. */
-export const shownTypes = (accept: string): string =>
-  rulesOf(accept)
-    .map((type) => (type.startsWith('.') ? type.slice(1).toUpperCase() : type.replace('/*', '')))
-    .join(', ');
+/** Converts an `accept` list for users: `image/*,.pdf` becomes `image or PDF`. */
+export const shownTypes = (accept: string, { anyOf }: Format): string =>
+  anyOf(
+    rulesOf(accept).map((type) =>
+      type.startsWith('.') ? type.slice(1).toUpperCase() : type.replace('/*', ''),
+    ),
+  );

@@ -54,7 +54,7 @@ export function refusalOf(
   if (limit === undefined || limit === '') return sentence;
   const shown =
     typeof limit === 'string'
-      ? shownTypes(limit)
+      ? shownTypes(limit, format)
       : code === 'file-too-large'
         ? messages.upTo(format.size(limit))
         : messages.atMost(limit);
