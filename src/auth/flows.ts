@@ -80,7 +80,9 @@ export function createFlows(context: FlowContext) {
       const asked = settings.getToken ? settings.getToken(reason, signal) : askPage(reason);
       input = await abortable(Promise.resolve(asked), signal);
     } catch (cause) {
-      throw new UploaderError('host-token-failed', 'getToken failed', { cause });
+      // `fetch` throws a `TypeError` if it can't reach the server.
+      const code = cause instanceof TypeError ? 'network' : 'host-token-failed';
+      throw new UploaderError(code, 'getToken failed', { cause });
     }
     if (input === undefined) throw new UploaderError('host-token-failed', 'No token was provided');
     const event = accept('page-token', input);

@@ -71,6 +71,14 @@ export const canSilent = ({ frames }: Pick<AuthModel, 'frames'>): boolean =>
 export const framesAfterSignIn = ({ frames }: AuthModel): AuthModel['frames'] =>
   frames === 'off' ? 'off' : 'expected';
 
+/** Asks the page for a token. */
+const askPage = (model: AuthModel, patch: Partial<AuthModel> = {}): Move =>
+  enter(model, 'asking-host', patch, { type: 'ask-page', reason: model.reason });
+
+/** Waits until the browser is online, and then repeats the step `cooledFrom`. */
+const awaitNetwork = (model: AuthModel, cooledFrom: AuthState, patch?: Partial<AuthModel>): Move =>
+  enter(model, 'cooling', { ...patch, error: failure('offline'), cooledFrom }, { type: 'cool', ms: 0 });
+
 /**
  * Starts silent sign-in if it may work, after a delay if the browser is offline. Otherwise asks the user to sign in. `cause` is the
  * error, if any, that the user sees if no session is found.
@@ -78,9 +86,9 @@ export const framesAfterSignIn = ({ frames }: AuthModel): AuthModel['frames'] =>
 export function silentOr(model: AuthModel, cause: Failure | undefined, patch: Partial<AuthModel> = {}): Move {
   const { frames = model.frames } = patch;
   if (!canSilent({ frames })) return prompt(model, cause, patch);
-  if (!model.isOffline) return enter(model, 'silent', { ...patch, cause }, { type: 'try-silent' });
-  const waiting = { ...patch, cause, error: failure('offline'), cooledFrom: 'silent' as const };
-  return enter(model, 'cooling', waiting, { type: 'cool', ms: 0 });
+  const next = { ...patch, cause };
+  if (model.isOffline) return awaitNetwork(model, 'silent', next);
+  return enter(model, 'silent', next, { type: 'try-silent' });
 }
 
 /** Returns the next delay (`waitMs`): the one that the service requests, or a delay that doubles with each failure. */
@@ -90,11 +98,15 @@ function delayOf({ times, waitedMs, jitter }: AuthModel, askedMs = 0) {
   return { waitMs: ms * jitter, waitedMs: waitedMs + ms };
 }
 
-/** Waits before the next request. Asks the user to sign in instead if the sum of the delays would exceed `coolCapMs`. */
+/**
+ * Waits before the next request. Asks the user to sign in instead if the sum of the delays would exceed `coolCapMs`, but not if the
+ * page supplies the tokens: the user may be away, and a click would only ask the page again.
+ */
 function pause(model: AuthModel, cause: Failure, cooledFrom: AuthState, askedMs?: number): Move {
   const { waitMs, waitedMs } = delayOf(model, askedMs);
   const error = { ...cause, retryAfterMs: waitMs };
-  if (waitedMs > model.times.coolCapMs) return prompt(model, error, { waitedMs: 0 });
+  if (waitedMs > model.times.coolCapMs && cooledFrom !== 'asking-host')
+    return prompt(model, error, { waitedMs: 0 });
   return enter(model, 'cooling', { waitedMs, cooledFrom, error }, { type: 'cool', ms: waitMs });
 }
 
@@ -113,6 +125,7 @@ const resume: Row<'elapsed'> = (model) => {
   if (cooledFrom === 'exchange') return enter(model, 'exchange', {}, { type: 'redeem-again' });
   if (cooledFrom === 'silent')
     return silentOr({ ...model, isOffline: false }, error?.code === 'offline' ? model.cause : error);
+  if (cooledFrom === 'asking-host') return askPage(model);
   if (cooledFrom === 'start') return enter(model, 'choose', { error });
   if (cooledFrom === 'verify') return enter(model, 'answer', { error });
   if (cooledFrom === 'wait') return enter(model, 'wait', {}, { type: 'poll', isSlower: true });
@@ -137,7 +150,7 @@ const RESET = { waitedMs: 0, fruitless: 0, renewableAtMs: 0, signedOut: 'no' } a
 const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
   const fresh = { ...RESET, challenge: undefined };
   if (isBlocked) return prompt(model, failure('popup-blocked'), fresh);
-  if (via === 'page') return enter(model, 'asking-host', fresh, { type: 'ask-page', reason: model.reason });
+  if (via === 'page') return askPage(model, fresh);
   if (via === 'popup') return enter(model, 'popup', fresh, { type: 'run-popup' });
   if (via === 'redirect') return enter(model, 'redirecting', fresh, { type: 'redirect' });
   return prompt(model, undefined, fresh);
@@ -163,10 +176,16 @@ const keep: Row<'token' | 'page-token'> = (model, { type, bearer }) => {
 };
 
 const needToken: Row<'need-token'> = (model, { isFromPage }) => {
-  const { signedOut, reason } = model;
-  if (isFromPage && signedOut !== 'now') return enter(model, 'asking-host', {}, { type: 'ask-page', reason });
+  const { signedOut } = model;
+  if (isFromPage && signedOut !== 'now') return askPage(model);
   // After a sign-out, the service's session may still exist. Silent sign-in would use this session.
   return signedOut === 'no' ? silentOr(model, undefined) : prompt(model);
+};
+
+/** If only the network has failed, asks the page again later. Otherwise, the user has to act. */
+const pageFailed: Row<'failed'> = (model, { error }) => {
+  if (model.isOffline) return awaitNetwork(model, 'asking-host');
+  return error.code === 'network' ? pause(model, error, 'asking-host') : prompt(model, error);
 };
 
 /**
@@ -209,8 +228,7 @@ const renew: Row<'renew-due'> = (before, { reason }) => {
     const waiting = enter(model, 'cooling', { cooledFrom: 'signed-in' }, { type: 'cool', ms });
     return { ...waiting, model: { ...waiting.model, state: 'signed-in', renewing: 'cooling' } };
   }
-  if (source === 'service') return inBackground(model, silentOr(model, undefined));
-  return inBackground(model, enter(model, 'asking-host', {}, { type: 'ask-page', reason }));
+  return inBackground(model, source === 'service' ? silentOr(model, undefined) : askPage(model));
 };
 
 function promptWithout(type: 'drop' | 'forget', model: AuthModel, code: ErrorCode): Move {
@@ -244,7 +262,7 @@ const ROWS: Rows = {
     'need-token': (model) => ({ model, effects: [{ type: 'require', reason: model.reason }] }),
     unable: fail,
   },
-  'asking-host': { 'page-token': keep, failed: fail, deadline: failWith('host-token-failed'), cancel },
+  'asking-host': { 'page-token': keep, failed: pageFailed, deadline: failWith('host-token-failed'), cancel },
   silent: {
     code: takeCode,
     failed: (model, { error }) => silentFailed(model, error),

@@ -19,7 +19,7 @@ export const AUTH_TIMES = {
   renewalGapMs: 30_000,
   /** After so many renewals of rejected tokens without a successful call, the user has to sign in. */
   renewalLimit: 3,
-  /** Longest sum of consecutive delays. After that, the user has to sign in. */
+  /** Longest sum of consecutive delays. After that, the user has to sign in. Does not limit repeated calls of `getToken`. */
   coolCapMs: 300_000,
   /** First delay if the service sends no `Retry-After`. */
   coolBaseMs: 2_000,

@@ -245,5 +245,5 @@ export function waitsFor({
   if (required)
     return state === 'prompt' || state === 'popup' || state === 'popup-lost' ? 'signed-out' : 'challenge';
   if (state !== 'cooling') return undefined;
-  return error?.code === 'offline' || error?.code === 'rate-limited' ? error.code : undefined;
+  return error?.code === 'rate-limited' ? 'rate-limited' : 'offline';
 }

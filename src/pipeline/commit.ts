@@ -60,7 +60,7 @@ export async function commit(
       endsMs ??= nowMs + parts.commitDeadlineMs - Math.max(0, dateMs - (acceptedAtMs ?? dateMs));
       const isOver = nowMs >= endsMs;
       if (isOver || acceptedAtMs === undefined) parts.saveAccepted(dateMs);
-      if (isOver) throw new UploaderError('timeout', 'The commit was not completed in time');
+      if (isOver) throw new UploaderError('timeout', 'Commit timed out');
       acceptedAtMs ??= dateMs;
       const spacedMs = parts.accepted.count * SPACING_MS;
       const waitMs = Math.max(answer.pending.retryAfterMs ?? pauseMs, SHORTEST_PAUSE_MS, spacedMs);

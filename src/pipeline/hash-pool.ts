@@ -147,7 +147,7 @@ export class HashPool {
     const tasks = [...this.#queue, ...[...this.#members].flatMap(({ task }) => task ?? [])];
     this.#queue = [];
     for (const member of this.#members) this.#drop(member);
-    for (const task of tasks) task.reject(new UploaderError('hash-failed', 'The hash workers were closed'));
+    for (const task of tasks) task.reject(new UploaderError('hash-failed', 'No hash worker'));
   }
 
   #pump(): void {
@@ -288,7 +288,7 @@ export class HashPool {
     const { task } = member;
     this.#drop(member);
     if (task && task.tries < 3) this.#queue.unshift(task);
-    else task?.reject(new UploaderError('hash-failed', 'The hash worker failed three times'));
+    else task?.reject(new UploaderError('hash-failed', 'No hash worker'));
     this.#pump();
   }
 

@@ -177,7 +177,7 @@ async function sendAll(
       commit(session, stored, { ...parts, saveAccepted }, { fileHash });
     const { missing, body } = await inSession(send, opened.isResumed, parts);
     if (missing.length === 0) return { session, chunks: stored, fileHash, body };
-    if (isSecondRound) throw new UploaderError('service-failed', 'Chunks are missing after two rounds');
+    if (isSecondRound) throw new UploaderError('service-failed', 'Chunks are missing');
     for (const hash of missing) receipts.delete(hash);
     const lacking = new Set(missing);
     todo = stored.filter(({ hash }) => lacking.has(hash)).map(withoutTicket);

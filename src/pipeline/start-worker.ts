@@ -39,7 +39,7 @@ export function workerStarter(
 
   async function startFile(signal: AbortSignal): Promise<Worker> {
     // Some bundlers create a URL that is relative to the page's origin.
-    const { href, origin } =
+    const { href } =
       workerUrl === undefined
         ? new URL(ownUrl(needsWasm), location.href)
         : new URL(workerUrl, document.baseURI);
@@ -55,12 +55,7 @@ export function workerStarter(
       });
       if (answer.ok) return startText(await answer.text(), signal);
     }
-    throw new UploaderError(
-      'hash-failed',
-      workerUrl === undefined
-        ? `No hash worker from ${origin}`
-        : "worker-url must be a file on the page's origin",
-    );
+    throw new UploaderError('hash-failed', 'No hash worker');
   }
 
   async function startText(text: string, signal: AbortSignal): Promise<Worker> {
@@ -101,7 +96,7 @@ function ready(url: string, startMs: number, signal: AbortSignal): Promise<Worke
     const fail = (): void => {
       settle();
       worker.terminate();
-      reject(new UploaderError('hash-failed', 'The hash worker could not start'));
+      reject(new UploaderError('hash-failed', 'No hash worker'));
     };
     const timer = setTimeout(fail, startMs);
     signal.addEventListener('abort', fail);

@@ -132,7 +132,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
           if (leftMs <= 0) break;
           await sleep(leftMs, settled.signal);
         }
-        settle(new UploaderError('upload-stalled', `No progress for ${patienceMs} ms`));
+        settle(new UploaderError('upload-stalled', 'No progress'));
       }
     });
 }

@@ -84,10 +84,7 @@ export function createDatabase(
       };
       overdueCount += 1;
       used.then(end, end);
-      throw new UploaderError(
-        'store-unavailable',
-        `The browser's database did not respond within ${deadlineMs} ms`,
-      );
+      throw new UploaderError('store-unavailable', "The browser's database did not respond");
     });
     try {
       return await Promise.race([used, late]);

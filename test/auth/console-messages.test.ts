@@ -21,9 +21,9 @@ describe('the console', () => {
   it('reports once that getToken threw, and neither it nor an event contains the error', async () => {
     const ways: GetToken[] = [
       () => {
-        throw new TypeError('secret-cookie ran out');
+        throw new RangeError('secret-cookie ran out');
       },
-      () => Promise.reject(new TypeError('secret-cookie ran out')),
+      () => Promise.reject(new RangeError('secret-cookie ran out')),
     ];
     await captureWarnings(async (warnings) => {
       for (const getToken of ways) {
@@ -32,7 +32,7 @@ describe('the console', () => {
         expect(events).not.to.contain('secret-cookie');
       }
       expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.contain('getToken').and.contain('TypeError').and.not.contain('secret-cookie');
+      expect(warnings[0]).to.contain('getToken').and.contain('RangeError').and.not.contain('secret-cookie');
     });
   });
 

@@ -136,13 +136,18 @@ describe('a token request to the page', () => {
 
   it('that throws, or returns no valid token, fails, and warns its author without the text of the error', () =>
     captureWarnings(async (warnings) => {
-      const thrown = (): never => {
-        throw new TypeError('a secret');
+      const throwing = (error: Error) => (): never => {
+        throw error;
       };
+      const thrown = throwing(new SyntaxError('a secret'));
       expect(await askedBy({ getToken: thrown })).to.deep.equal(failed('host-token-failed'));
+      expect(await askedBy({ getToken: throwing(new TypeError('a secret')) })).to.deep.equal(
+        failed('network'),
+      );
       expect(await askedBy({})).to.deep.equal(failed('host-token-failed'));
       expect(await askedBy({ getToken: () => ({}) as never })).to.deep.equal(failed('token-malformed'));
       expect(warnings).to.deep.equal([
+        'secure-uploader: No valid token from the page: getToken failed (SyntaxError).',
         'secure-uploader: No valid token from the page: getToken failed (TypeError).',
         'secure-uploader: No valid token from the page: No token was provided.',
         'secure-uploader: No valid token from the page: Expected a token or an object with a token.',

@@ -237,12 +237,15 @@ describe('the decisions of the sign-in table', () => {
 
   it('require the user when a renewal fails and the token has expired, and show nothing while it is valid', () => {
     for (const where of ['renewing-host', 'renewing-silent', 'renewing-exchange'] as const) {
-      const dead = reduce(at(where, { isAlive: false, reason: 'expired' }), EVENTS.failed);
+      const failed: AuthEvent = { type: 'failed', generation, error: { code: 'host-token-failed' } };
+      const dead = reduce(at(where, { isAlive: false, reason: 'expired' }), failed);
       expect(dead.model.state, where).to.equal('prompt');
       expect(dead.effects, where).to.deep.equal([{ type: 'require', reason: 'expired' }]);
     }
     const cooling = reduce(at('renewing-exchange', { isAlive: false }), EVENTS['rate-limited']);
     expect(tell(cooling)).to.equal('cooling rate-limited cool');
+    const away = reduce(at('renewing-host', { isAlive: false }), EVENTS.failed);
+    expect(tell(away)).to.equal('cooling network cool');
   });
 
   it('do not renew if only the user could, until the token has expired', () => {

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { Change } from '../../src/core/changes.ts';
 import { settled } from '../support/collect.ts';
-import { closeAll, forever, open, refused } from './open-session.ts';
+import { closeAll, failuresOf, forever, open, refused } from './open-session.ts';
 import { fixtures, follow, granted } from './scripted.ts';
 
 afterEach(closeAll);
@@ -22,6 +22,50 @@ it('a token is deleted when the page is unloaded, and kept if the page may come 
   expect(await token()).to.equal('token-1');
   window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: false }));
   expect(await token()).to.equal('token-2');
+});
+
+describe('a page that has no network when its token is needed', () => {
+  it('is asked again after delays, without a click and without an end', async () => {
+    const states: string[] = [];
+    let calls = 0;
+    const getToken = async (): Promise<string> => {
+      calls += 1;
+      if (calls < 6) throw new TypeError('Failed to fetch');
+      return 'token';
+    };
+    const onChange = (change: Change): void => {
+      if (change.name === 'auth-changed') states.push(change.detail.state);
+    };
+    const times = { coolBaseMs: 1, coolMaxMs: 2, coolCapMs: 3 };
+    const { session, changes } = open({ getToken }, times, undefined, onChange);
+    expect(await session.withToken(async (token) => token, forever)).to.equal('token');
+    expect(failuresOf(changes)).to.deep.equal(Array(5).fill('network'));
+    expect(new Set(states)).to.deep.equal(new Set(['asking-host', 'cooling', 'signed-in']));
+  });
+
+  it('is asked again as soon as the browser is online, whatever getToken throws', async () => {
+    Object.defineProperty(navigator, 'onLine', { configurable: true, value: false });
+    try {
+      let calls = 0;
+      const getToken = (): string => {
+        calls += 1;
+        if (calls === 1) throw new Error('ERR_NETWORK');
+        return 'token';
+      };
+      const { session, next } = open({ getToken });
+      const failed = next('auth-failed');
+      const waiting = session.withToken(async (token) => token, forever);
+      expect((await failed).code).to.equal('offline');
+      expect(session.snapshot).to.include({ state: 'cooling', required: false });
+      await settled();
+      expect(calls).to.equal(1);
+      Reflect.deleteProperty(navigator, 'onLine');
+      dispatchEvent(new Event('online'));
+      expect(await waiting).to.equal('token');
+    } finally {
+      Reflect.deleteProperty(navigator, 'onLine');
+    }
+  });
 });
 
 it('a page that responds to auth-required is asked before the user when the service refuses the next code', async () => {

@@ -95,7 +95,7 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
   },
   'asking-host': {
     'page-token': 'signed-in - keep',
-    failed: 'prompt network require',
+    failed: 'cooling network cool',
     deadline: 'prompt host-token-failed require',
     cancel: 'prompt canceled require',
   },

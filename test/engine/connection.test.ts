@@ -12,7 +12,7 @@ const CASES = [
   [{ required: true, state: 'choose' }, 'challenge'],
   [{ required: false, state: 'cooling', code: 'offline' }, 'offline'],
   [{ required: false, state: 'cooling', code: 'rate-limited' }, 'rate-limited'],
-  [{ required: false, state: 'cooling', code: 'network' }, undefined],
+  [{ required: false, state: 'cooling', code: 'network' }, 'offline'],
   [{ required: false, state: 'silent', code: 'rate-limited' }, undefined],
 ] as const;
 
