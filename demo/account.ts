@@ -16,25 +16,31 @@ export interface DemoConfig {
 /** Resolves with the service of the site, or with `undefined` if the site has none; then the page says so. */
 export async function loadConfig(): Promise<DemoConfig | undefined> {
   try {
-    return (await (await fetch('demo-config.json')).json()) as DemoConfig;
+    const config = (await (await fetch('demo-config.json')).json()) as Partial<DemoConfig>;
+    if (config.baseUrl && config.storageUrl && config.seed?.users) return config as DemoConfig;
+    throw new TypeError('no service');
   } catch {
     const notice = document.createElement('p');
     notice.className = 'notice';
     notice.textContent =
       'This copy of the site has no service, so nothing can be uploaded here. Run “npm start” in the repository.';
     document.querySelector('main')?.prepend(notice);
-    for (const element of document.querySelectorAll('secure-uploader'))
-      element.toggleAttribute('disabled', true);
+    for (const element of document.querySelectorAll<HTMLElement>('secure-uploader, [data-service]'))
+      element.hidden = true;
     return undefined;
   }
 }
 
+/** What the code to copy shows on a site without a service. */
+const PLACEHOLDERS = { baseUrl: 'https://files.example.com', storageUrl: 'https://storage.example.com' };
+
 /** Sets the attributes that each element of the site needs. */
-export function connect(element: SecureUploader, { baseUrl, storageUrl, seed }: DemoConfig): void {
+export function connect(element: SecureUploader, config: DemoConfig | undefined): void {
+  const { baseUrl, storageUrl } = config ?? PLACEHOLDERS;
   const attributes = {
     'base-url': baseUrl,
     'upload-origins': storageUrl,
-    'parent-id': seed.folders[0]?.id ?? '',
+    'parent-id': config?.seed.folders[0]?.id ?? 'folder-a',
     'commit-path': '/files/uploadsession/commit',
     'cancel-path': '/files/uploadsession',
   };
@@ -73,43 +79,57 @@ export async function signIn(
 export const pageToken = ({ baseUrl, seed }: DemoConfig): ReturnType<typeof signIn> =>
   signIn(baseUrl, seed.users[0]?.email ?? '', seed.password);
 
-/** Lists each uploaded file with a button that downloads it. Hides `nothing` with the first one. */
-export function listFinished(
+const MOST_LISTED = 3;
+
+/** Lists the newest uploaded files, each with a button that downloads it. Hides `nothing` with the first one. */
+export async function listFinished(
   element: SecureUploader,
   config: DemoConfig,
   list: Element,
   nothing: HTMLElement,
-): void {
-  element.addEventListener('upload-completed', ({ detail }) => {
-    const { file_id } = (detail.commit ?? {}) as { file_id?: string };
-    if (!file_id) return;
+): Promise<void> {
+  const add = (id: string, name: string): void => {
     const item = document.createElement('li');
-    const label = Object.assign(document.createElement('bdi'), { textContent: detail.name });
+    const label = Object.assign(document.createElement('bdi'), { textContent: name });
     const button = Object.assign(document.createElement('button'), {
       type: 'button',
       textContent: 'Download',
     });
     const status = Object.assign(document.createElement('span'), { role: 'status' });
+    button.ariaLabel = `Download ${name}`;
     button.addEventListener('click', async () => {
-      status.textContent = '';
-      try {
-        await download(config, file_id, detail.name);
-      } catch (error) {
-        status.textContent = (error as Error).message;
-      }
+      status.textContent = 'Downloading…';
+      await download(config, id, name).then(
+        () => status.replaceChildren(),
+        () => status.replaceChildren('The service does not respond.'),
+      );
     });
     item.append(label, status, button);
     list.prepend(item);
+    list.children[MOST_LISTED]?.remove();
     nothing.hidden = true;
+  };
+  element.addEventListener('upload-completed', ({ detail }) => {
+    const { file_id } = (detail.commit ?? {}) as { file_id?: string };
+    if (file_id) add(file_id, detail.name);
   });
+  const address = `${config.baseUrl}/files?parent_id=${config.seed.folders[0]?.id}`;
+  const { files = [] } = (await (await authorized(config, address)).json()) as {
+    readonly files?: readonly { readonly file_id: string; readonly file_name: string }[];
+  };
+  for (const { file_id, file_name } of files.slice(0, MOST_LISTED).reverse()) add(file_id, file_name);
+}
+
+/** Sends a request with a token of the page. */
+async function authorized(config: DemoConfig, address: string): Promise<Response> {
+  const { token } = await pageToken(config);
+  const answer = await fetch(address, { headers: { authorization: `Bearer ${token}` } });
+  if (!answer.ok) throw new Error(`The service returned ${answer.status}.`);
+  return answer;
 }
 
 async function download(config: DemoConfig, fileId: string, name: string): Promise<void> {
-  const { token } = await pageToken(config);
-  const answer = await fetch(`${config.baseUrl}/files/${encodeURIComponent(fileId)}`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
-  if (!answer.ok) throw new Error(`The service returned ${answer.status}.`);
+  const answer = await authorized(config, `${config.baseUrl}/files/${encodeURIComponent(fileId)}`);
   const url = URL.createObjectURL(await answer.blob());
   Object.assign(document.createElement('a'), { href: url, download: name }).click();
   URL.revokeObjectURL(url);

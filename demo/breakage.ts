@@ -1,120 +1,152 @@
 // The panel that breaks things: the line, the connections, the service and the token.
 
+import type { SecureUploader } from 'secure-uploader';
 import type { DemoConfig } from './account.ts';
 
-type Network = Readonly<Record<string, number>>;
-
-/**
- * Speeds of the line, as the site shows them. The first one is set at the start: at full speed, nothing can be seen on one machine.
- */
-const LINES: readonly (readonly [name: string, network: Network])[] = [
+/** Speeds of the line. The first one is set at the start: at full speed, nothing can be seen on one machine. */
+const LINES: readonly (readonly [name: string, network: Readonly<Record<string, number>>])[] = [
   ['3 MB/s', { totalBytesPerSecond: 3_000_000, latencyMs: 30 }],
   ['300 kB/s', { totalBytesPerSecond: 300_000, latencyMs: 300 }],
   ['Full speed', {}],
 ];
 const DOWN_MS = 8000;
-const MINUTE_MS = 60_000;
-/** Buttons that stay pressed. */
-const TOGGLES = ['Go offline', 'Kill the service'];
+/** The site starts the service again after this time, even if the page is gone. */
+const MOST_DOWN_MS = 10_000;
+const EXPIRY_MS = 16 * 60_000;
 
-/** Fills the panel, and starts with a working service. */
-export async function startPanel(panel: HTMLElement, { baseUrl }: DemoConfig): Promise<void> {
+const create = <K extends keyof HTMLElementTagNameMap>(name: K, fields: object): HTMLElementTagNameMap[K] =>
+  Object.assign(document.createElement(name), fields);
+
+/** Fills the panel, and starts with a working service. `status` shows what happens. Rejects if the service has no test mode. */
+export async function startPanel(
+  element: SecureUploader,
+  panel: HTMLElement,
+  status: HTMLElement,
+  { baseUrl }: DemoConfig,
+): Promise<void> {
   const send = async (url: string, body: object): Promise<void> => {
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
     if (!response.ok) throw new Error(`${url}: ${response.status}`);
   };
   const test = (path: string, body: object): Promise<void> => send(`${baseUrl}/_test/${path}`, body);
-  let network = LINES[0]?.[1] ?? {};
-  const setPower = async (isOn: boolean): Promise<void> => {
-    await send('demo-config.json', { isOn });
-    if (isOn) await test('network', network); // it may have changed meanwhile
-  };
-  const status = Object.assign(document.createElement('p'), { role: 'status' });
+  const stopFor = (downMs: number): Promise<void> => send('demo-config.json', { downMs });
   const say = (text: string): void => {
     status.textContent = text;
   };
-  let isOffline = false;
-  /** Starts the killed service again. */
-  let restart: (() => Promise<void>) | undefined;
-  const onFault = (): void =>
-    say(
-      isOffline || restart
-        ? 'No request arrives now.'
-        : 'The service does not respond. Run “npm start” again.',
-    );
+  const onFault = (): void => say('The service does not respond. Run “npm start” again.');
 
-  const lines = Object.assign(document.createElement('div'), {
-    className: 'choices',
-    role: 'group',
-    ariaLabel: 'Speed of the line',
+  const isReload = performance
+    .getEntriesByType('navigation')
+    .some((entry) => (entry as PerformanceNavigationTiming).type === 'reload');
+  /** Stored bytes when something was broken, until more are stored. */
+  let brokenAt = isReload ? 0 : undefined;
+  const sayBroken = (text: string): void => {
+    brokenAt = element.snapshot.totals.storedBytes;
+    say(text);
+  };
+  element.addEventListener('upload-progress', ({ detail: { phase } }) => {
+    const { files, totals } = element.snapshot;
+    const { storedBytes, sentBytes, sizeBytes } = totals;
+    const isWaiting = phase !== 'uploading' || files.some(({ retryAt }) => retryAt);
+    if (isWaiting || brokenAt === undefined || storedBytes <= brokenAt) return;
+    brokenAt = undefined;
+    say(`${status.textContent} The upload continues at ${Math.floor((100 * sentBytes) / sizeBytes)} %.`);
   });
-  for (const [name, next] of LINES) {
-    const button = Object.assign(document.createElement('button'), { type: 'button', textContent: name });
-    button.ariaPressed = String(next === network);
-    button.addEventListener('click', () => {
-      network = next;
-      for (const each of lines.children) each.ariaPressed = String(each === button);
-      test('network', network).then(() => say(`The speed is now: ${name}.`), onFault);
-    });
-    lines.append(button);
-  }
+  element.addEventListener('upload-completed', () => {
+    if (element.snapshot.totals.openCount === 0) say('');
+  });
 
-  const setOffline = async (next: boolean, button: HTMLElement): Promise<void> => {
-    isOffline = next;
-    button.ariaPressed = String(isOffline);
-    // No page can switch off the network. The service is stopped, and the page believes to be offline.
-    if (isOffline) Object.defineProperty(navigator, 'onLine', { get: () => false, configurable: true });
-    else Reflect.deleteProperty(navigator, 'onLine');
-    await setPower(!isOffline);
-    dispatchEvent(new Event(isOffline ? 'offline' : 'online'));
-    say(isOffline ? 'The page is offline, and no request arrives.' : 'The page is online again.');
+  /** What is stopped now: the button that has stopped it, and the function that starts it again. */
+  let outage: { readonly button: HTMLElement; readonly end: () => Promise<void> } | undefined;
+  const stop = async (
+    button: HTMLElement,
+    ending: string,
+    says: string,
+    isOffline = false,
+  ): Promise<void> => {
+    const { textContent: name, className } = button;
+    const setOnline = (isOnline: boolean): void => {
+      if (!isOffline) return;
+      // No page can switch off the network. The service is stopped, and the page believes to be offline.
+      if (isOnline) Reflect.deleteProperty(navigator, 'onLine');
+      else Object.defineProperty(navigator, 'onLine', { get: () => false, configurable: true });
+      dispatchEvent(new Event(isOnline ? 'online' : 'offline'));
+    };
+    const end = async (): Promise<void> => {
+      clearTimeout(timer);
+      await stopFor(0);
+      outage = undefined;
+      Object.assign(button, { textContent: name, className });
+      setOnline(true);
+      sayBroken(isOffline ? 'The page is online again.' : 'The service is back.');
+    };
+    const timer = setTimeout(() => void end().catch(onFault), DOWN_MS);
+    outage = { button, end };
+    Object.assign(button, { textContent: ending, className: 'main' });
+    await stopFor(MOST_DOWN_MS);
+    setOnline(false);
+    say(`${says} for ${DOWN_MS / 1000} s, or until you press “${ending}”.`);
   };
 
-  /** What a button does, and what the panel says afterwards. */
-  const actions: Readonly<Record<string, (button: HTMLButtonElement) => Promise<void>>> = {
-    'Go offline': (button) => setOffline(!isOffline, button),
+  const actions: Readonly<Record<string, (button: HTMLElement) => Promise<void>>> = {
+    'Go offline': (button) => stop(button, 'Go online', 'The page is offline, and no request arrives,', true),
     'Cut connections': async () => {
-      await setPower(false);
-      await setPower(true);
-      say('All connections were cut in the middle of their requests.');
+      await stopFor(1);
+      sayBroken('All connections were cut in the middle of their requests.');
     },
-    'Kill the service': async (button) => {
-      if (restart) return restart();
-      restart = async () => {
-        clearTimeout(timer);
-        restart = undefined;
-        button.ariaPressed = 'false';
-        if (!isOffline) await setPower(true);
-        say('The service is back.');
-      };
-      button.ariaPressed = 'true';
-      await setPower(false);
-      const timer = setTimeout(() => void restart?.().catch(onFault), DOWN_MS);
-      say(`The service and its storage are down for ${DOWN_MS / 1000} s.`);
-    },
-    'Answer 429': async () => {
+    'Kill the service': (button) => stop(button, 'Start the service', 'The service and its storage are down'),
+    'Too many requests': async () => {
       const fault = { status: 429, headers: { 'retry-after': '3' } };
       await test('faults', { operation: 'put', times: 4, ...fault });
       await test('faults', { operation: 'chunks', ...fault });
-      say('The next requests get 429 (too many requests): try again in 3 s.');
+      sayBroken('The service refuses the next requests (429) for 3 s.');
     },
-    'Expire the token': async () => {
-      await test('clock', { shiftMs: 16 * MINUTE_MS });
-      say('16 minutes have passed for the service: the token and all presigned URLs have expired.');
+    'Expire the sign-in': async () => {
+      await test('clock', { shiftMs: EXPIRY_MS });
+      sayBroken('16 minutes have passed for the service: the token and all presigned URLs have expired.');
     },
     'Reload the page': async () => location.reload(),
   };
-  const buttons = Object.assign(document.createElement('div'), { className: 'buttons' });
+
+  const lines = create('div', { className: 'choices', role: 'group', ariaLabel: 'Speed of the line' });
+  for (const [name, network] of LINES) {
+    const button = create('button', { type: 'button', textContent: name });
+    button.ariaPressed = String(name === LINES[0]?.[0]);
+    button.addEventListener('click', async () => {
+      if (outage) return say('No request arrives now. Choose the speed afterwards.');
+      try {
+        await test('network', network);
+        for (const each of lines.children) each.ariaPressed = String(each === button);
+        say(`The speed is now: ${name}.`);
+      } catch {
+        onFault();
+      }
+    });
+    lines.append(button);
+  }
+  const buttons = create('div', { className: 'buttons' });
   for (const [name, act] of Object.entries(actions)) {
-    const button = Object.assign(document.createElement('button'), { type: 'button', textContent: name });
-    if (TOGGLES.includes(name)) button.ariaPressed = 'false';
-    button.addEventListener('click', () => act(button).catch(onFault));
+    const button = create('button', { type: 'button', textContent: name });
+    button.addEventListener('click', async () => {
+      const { openCount } = element.snapshot.totals;
+      if (!outage && openCount === 0) return say('Upload something first.');
+      if (outage && outage.button !== button)
+        return say('No request arrives now. There is nothing more to break.');
+      brokenAt = undefined;
+      await (outage ? outage.end() : act(button)).catch(onFault);
+    });
     buttons.append(button);
   }
-  panel.append(lines, buttons, status);
+
+  panel.append(create('p', { className: 'hint', textContent: 'Speed of the line' }), lines, buttons);
   panel.hidden = false;
-  await setPower(true);
-  await fetch(`${baseUrl}/_test/faults`, { method: 'DELETE' });
-  await test('network', network); // the faults include it
+  try {
+    await stopFor(0);
+    await fetch(`${baseUrl}/_test/faults`, { method: 'DELETE' });
+    await test('network', LINES[0]?.[1] ?? {});
+  } catch (error) {
+    panel.hidden = true;
+    throw error;
+  }
 }

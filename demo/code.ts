@@ -1,5 +1,7 @@
 // The code to copy: the element with its attributes and a token of the reference service, for HTML and three frameworks.
 
+import type { SecureUploader } from 'secure-uploader';
+
 /** Names of the kinds of code, as the site shows them. */
 export const KINDS = ['HTML', 'React', 'Vue', 'Svelte'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -10,7 +12,7 @@ export type Attributes = Readonly<Record<string, string>>;
 const getToken = (baseUrl: string, types: '' | ': GetToken'): string =>
   `// A token of the reference service in test mode. In your app, ask your own server.
 const getToken${types} = async (_reason, signal) => {
-  const response = await fetch('${baseUrl}/_test/token', {
+  const response = await fetch(${quotedScript(`${baseUrl}/_test/token`)}, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ user: 'alice' }),
@@ -19,6 +21,12 @@ const getToken${types} = async (_reason, signal) => {
   if (!response.ok) throw new Error('No token');
   return response.json(); // { token, expires_at }, or only the token
 };`;
+
+/** A string in a script, which may be in HTML. */
+const quotedScript = (text: string): string => {
+  const escapes: Readonly<Record<string, string>> = { "'": "\\'", '\\': '\\\\', '\n': '\\n', '<': '\\x3c' };
+  return `'${text.replace(/['\\\n<]/g, (letter) => escapes[letter] ?? letter)}'`;
+};
 
 const indented = (text: string): string => text.replace(/^(?=.)/gm, '  ');
 const camelCase = (name: string): string =>
@@ -31,7 +39,7 @@ function tag(name: string, lines: readonly string[], end: string): string {
 
 const quoted = (name: string, value: string): string =>
   // `{` starts an expression in Svelte.
-  value === '' ? name : `${name}="${value.replace(/[&"{]/g, (letter) => `&#${letter.charCodeAt(0)};`)}"`;
+  value === '' ? name : `${name}="${value.replace(/[&"{\n]/g, (letter) => `&#${letter.charCodeAt(0)};`)}"`;
 
 /**
  * Returns complete code of the kind: a page for HTML, otherwise a component. `hasToken` is false if users sign in at the service.
@@ -59,7 +67,7 @@ ${indented(script)}
     }
     case 'React': {
       const props = names.map(([name, value]) =>
-        /["&{]/.test(value)
+        /["&{\n]/.test(value)
           ? `${camelCase(name)}={${JSON.stringify(value)}}`
           : quoted(camelCase(name), value),
       );
@@ -78,7 +86,7 @@ ${indented(component)}
       const isUrl = ([, value]: readonly [string, string]): boolean => value.includes('//');
       const urls = names
         .filter(isUrl)
-        .map(([name, value]) => `const ${camelCase(name)} = ${JSON.stringify(value)};\n`);
+        .map(([name, value]) => `const ${camelCase(name)} = ${quotedScript(value)};\n`);
       const attributesOfTag = names.map((each) =>
         isUrl(each) ? `:${each[0]}="${camelCase(each[0])}"` : quoted(...each),
       );
@@ -115,7 +123,7 @@ ${tag('secure-uploader', [...own, ...listeners], closing)}
 /**
  * Shows the code of `current` in `place`, with buttons that select the kind and copy the code. Returns a function that updates it.
  */
-export function showCode(
+function showCode(
   place: HTMLElement,
   current: () => { readonly attributes: Attributes; readonly hasToken: boolean },
 ): () => void {
@@ -148,6 +156,25 @@ export function showCode(
   place.append(line, code);
   update();
   return update;
+}
+
+/**
+ * Shows the code of an element of the site in `place`, without the attributes that only the site needs. Returns a function that
+ * updates it.
+ */
+export function showElementCode(
+  place: HTMLElement,
+  element: SecureUploader,
+  siteOnly: readonly string[] = [],
+): () => void {
+  const hidden = ['style', 'hidden', ...siteOnly];
+  return showCode(place, () => {
+    const attributes = [...element.attributes].filter(({ name }) => !hidden.includes(name));
+    return {
+      attributes: Object.fromEntries(attributes.map(({ name, value }) => [name, value])),
+      hasToken: element.getToken !== undefined,
+    };
+  });
 }
 
 /**

@@ -3,7 +3,7 @@
 import 'secure-uploader/define';
 import type { SecureUploader } from 'secure-uploader';
 import { connect, type DemoConfig, listFinished, loadConfig, pageToken } from './account.ts';
-import { copied, showCode } from './code.ts';
+import { copied, showElementCode } from './code.ts';
 import { logEvents } from './event-log.ts';
 import { addThemes, applyLook } from './look.ts';
 
@@ -11,7 +11,8 @@ const find = <T extends HTMLElement>(selector: string): T => document.querySelec
 const element = find<SecureUploader>('secure-uploader');
 const form = find<HTMLFormElement>('#settings');
 const config = await loadConfig();
-let updateCode = (): void => undefined;
+connect(element, config);
+const updateCode = showElementCode(find('#code'), element);
 
 /** Sets each attribute to the value of the control with the same name. Removes the attribute if the control is empty. */
 function applySettings(): void {
@@ -51,16 +52,7 @@ function fillIn(config: DemoConfig): void {
     users.append(row);
   }
   find('#password').textContent = seed.password;
-  connect(element, config);
-  listFinished(element, config, find('#finished'), find('#nothing'));
-  const code = (): { attributes: Record<string, string>; hasToken: boolean } => {
-    const attributes = [...element.attributes].filter(({ name }) => name !== 'style');
-    return {
-      attributes: Object.fromEntries(attributes.map(({ name, value }) => [name, value])),
-      hasToken: element.getToken !== undefined,
-    };
-  };
-  updateCode = showCode(find('#code'), code);
+  listFinished(element, config, find('#finished'), find('#nothing')).catch(() => undefined);
 }
 
 if (config) fillIn(config);

@@ -7,6 +7,8 @@ const MIB = 1024 * 1024;
 const SIZE_MIB = 80;
 const KEY = 'secure-uploader-demo:sample';
 
+const nameOf = (seed: number): string => `sample-${seed}.bin`;
+
 async function sampleFile(seed: number): Promise<File> {
   const parts: Uint32Array<ArrayBuffer>[] = [];
   let next = seed;
@@ -22,23 +24,33 @@ async function sampleFile(seed: number): Promise<File> {
     parts.push(words);
     await new Promise((resolve) => setTimeout(resolve)); // The page stays responsive.
   }
-  return new File(parts, `sample-${seed}.bin`, { lastModified: 0 });
+  return new File(parts, nameOf(seed), { lastModified: 0 });
 }
 
-/** Adds a sample when the button is clicked, and after a reload the one that is not uploaded yet. */
-export function offerSample(element: SecureUploader, button: HTMLElement): void {
-  const add = async (seed: number): Promise<void> => {
-    sessionStorage.setItem(KEY, String(seed));
-    await element.addFiles([await sampleFile(seed)]);
-  };
-  button.addEventListener(
-    'click',
-    () => void add(1 + ((crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % 1e6)),
-  );
+const read = (): number[] => {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? '[]') as number[];
+  } catch {
+    return []; // Blocked by the browser: a reload then loses the samples.
+  }
+};
+const write = (seeds: readonly number[]): void => {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(seeds));
+  } catch {}
+};
+
+/** Adds a sample when the button is clicked, and after a reload those that are not uploaded yet. */
+export async function offerSample(element: SecureUploader, button: HTMLElement): Promise<void> {
+  const add = async (seed: number): Promise<void> => element.addFiles([await sampleFile(seed)]);
+  button.addEventListener('click', () => {
+    const seed = 1 + ((crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % 1e6);
+    write([...read(), seed]);
+    void add(seed);
+  });
   for (const name of ['upload-completed', 'upload-canceled'] as const)
-    element.addEventListener(name, ({ detail }) => {
-      if (detail.name === `sample-${sessionStorage.getItem(KEY)}.bin`) sessionStorage.removeItem(KEY);
-    });
-  const unfinished = Number(sessionStorage.getItem(KEY));
-  if (unfinished) void add(unfinished);
+    element.addEventListener(name, ({ detail }) =>
+      write(read().filter((seed) => detail.name !== nameOf(seed))),
+    );
+  for (const seed of read()) await add(seed);
 }

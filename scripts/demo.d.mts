@@ -5,4 +5,5 @@ export function startDemo(options: {
   port?: number;
   hostname?: string;
   built?: string | undefined;
+  origins?: readonly string[];
 }): Promise<{ readonly url: string; readonly service: Service; stop(): Promise<void> }>;

@@ -9,33 +9,49 @@ import { buildLoginPage } from './login-page.mjs';
 import { site } from './site.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const MOST_DOWN_MS = 60_000;
+/** The site may be framed by its own pages only (silent sign-in), so that no other site can make its visitors press a button. */
+const headers = { 'content-security-policy': "frame-ancestors 'self'" };
 
 /**
  * Serves the site from its sources, or the built one from the folder `built`, on `port` (0: any free port), and starts the service
- * in test mode. Returns `{url, service, stop}`.
+ * in test mode. `origins` are those of further pages that may use the service. Returns `{url, service, stop}`.
  */
-export async function startDemo({ dataDir, port = 0, hostname = '127.0.0.1', built }) {
+export async function startDemo({ dataDir, port = 0, hostname = '127.0.0.1', built, origins = [] }) {
   let options;
   let service;
   let isOn = true;
+  let timer;
   let last = Promise.resolve();
-  /** Stops the service and its storage, or starts them on the same ports and with the same speed of the line. */
+  /** Stops the service and its storage, or starts them on the same ports, with the same time and speed of the line. */
   const setPower = (next) => {
     last = last
       .catch(() => undefined)
       .then(async () => {
         if (next === isOn) return;
         if (next) {
-          const { network } = service.faults;
+          const { faults, clock } = service;
           service = await startService(options);
-          service.faults.shape(network);
+          service.faults.shape(faults.network);
+          service.clock.shift(clock.offsetMs);
         } else await service.close();
         isOn = next;
       });
     return last;
   };
+  /** Stops the service, and starts it again after `downMs`; with 0, starts it now. */
+  const stopFor = async (downMs) => {
+    await setPower(downMs === 0);
+    clearTimeout(timer);
+    if (downMs > 0) timer = setTimeout(() => setPower(true).catch(console.error), downMs);
+  };
 
+  let onStart;
+  const started = new Promise((resolve) => {
+    onStart = resolve;
+  });
   const answer = async (request, response) => {
+    await started;
     response.setHeader('cache-control', 'no-store');
     if (request.method === 'GET') {
       const { baseUrl, storageUrl, seed } = service;
@@ -43,9 +59,12 @@ export async function startDemo({ dataDir, port = 0, hostname = '127.0.0.1', bui
       return response.end(JSON.stringify({ baseUrl, storageUrl, seed }));
     }
     // Other sites must not stop the service.
-    const isOwn = request.headers['sec-fetch-site'] === 'same-origin';
-    if (isOwn) await setPower((await json(request)).isOn === true);
-    response.statusCode = isOwn ? 204 : 403;
+    const isOwn = request.method === 'POST' && request.headers['sec-fetch-site'] === 'same-origin';
+    const body = isOwn && (await json(request).catch(() => undefined));
+    const downMs = body?.downMs;
+    const isValid = Number.isFinite(downMs) && downMs >= 0 && downMs <= MOST_DOWN_MS;
+    if (isValid) await stopFor(downMs);
+    response.statusCode = isValid ? 204 : isOwn ? 400 : 403;
     response.end();
   };
   const use = ({ middlewares }) => {
@@ -63,14 +82,15 @@ export async function startDemo({ dataDir, port = 0, hostname = '127.0.0.1', bui
   const host = '127.0.0.1';
   const watched = port === 0 ? { hmr: false, watch: null } : {};
   const pages = built
-    ? await preview({ ...config, build: { outDir: built }, preview: { host, port } })
-    : await createServer({ ...config, server: { host, port, ...watched } });
+    ? await preview({ ...config, build: { outDir: built }, preview: { host, port, headers } })
+    : await createServer({ ...config, server: { host, port, headers, ...watched } });
   if (!built) await pages.listen();
-  const origin = `http://${hostname}:${pages.httpServer.address().port}`;
+  const { port: ownPort } = pages.httpServer.address();
+  const origin = `http://${hostname}:${ownPort}`;
   try {
     options = {
       dataDir,
-      appOrigins: [origin],
+      appOrigins: [...new Set([origin, `http://127.0.0.1:${ownPort}`, ...origins])],
       host: hostname,
       test: true,
       loginScript: await buildLoginPage(),
@@ -81,12 +101,14 @@ export async function startDemo({ dataDir, port = 0, hostname = '127.0.0.1', bui
     throw error;
   }
   options = { ...options, servicePort: service.servicePort, storagePort: service.storagePort };
+  onStart();
   return {
     url: `${origin}/`,
     get service() {
       return service;
     },
     async stop() {
+      clearTimeout(timer);
       await Promise.all([pages.close(), setPower(false)]);
     },
   };

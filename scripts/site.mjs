@@ -10,8 +10,9 @@ const demo = join(root, 'demo');
 
 const MENU = [
   ['index.html', 'Start'],
+  ['index.html#get-it', 'Get it'],
   ['playground.html', 'Playground'],
-  ['states.html', 'States and themes'],
+  ['states.html', 'States'],
   ['recipes.html', 'Recipes'],
   ['docs/readme.html', 'Documentation'],
 ];
@@ -204,6 +205,7 @@ export const PAGES = readdirSync(demo).filter((name) => name.endsWith('.html'));
 export const site = {
   name: 'site',
   config: () => ({
+    base: './', // a static host may serve the site in a folder
     build: {
       target: 'es2022',
       assetsInlineLimit: 0, // The policy of the pages allows no `data:` scripts and styles.

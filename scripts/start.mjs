@@ -1,6 +1,7 @@
 // `npm start`: starts the site, the reference service and its storage, and prints the URL and the demo users. Skips ports that are
-// in use. Ctrl-C stops everything. `--data=<folder>` sets the folder for uploaded files (default: .data), `--built` serves the site
-// that `npm run build:site` has built.
+// in use. Ctrl-C stops everything. `--data=<folder>` sets the folder for uploaded files (default: .data), `--origin=<origin>` lets
+// a page of yours use the service (may be repeated), `--built` serves the site that `npm run build:site` has built.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../demo/server/free-ports.ts';
@@ -8,11 +9,19 @@ import { SITE } from './build-site.mjs';
 import { startDemo } from './demo.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const valuesOf = (name) =>
+  process.argv.filter((arg) => arg.startsWith(`--${name}=`)).map((arg) => arg.slice(name.length + 3));
+const isBuilt = process.argv.includes('--built');
+if (isBuilt && !existsSync(join(SITE, 'index.html'))) {
+  console.error('The site is not built. Run "npm run build:site" first.');
+  process.exit(1);
+}
 const demo = await startDemo({
-  dataDir: process.argv.find((arg) => arg.startsWith('--data='))?.slice(7) ?? join(root, '.data'),
+  dataDir: valuesOf('data')[0] ?? join(root, '.data'),
   port: await freePort(5173),
   hostname: 'localhost',
-  built: process.argv.includes('--built') ? SITE : undefined,
+  built: isBuilt ? SITE : undefined,
+  origins: valuesOf('origin'),
 });
 const { baseUrl, storageUrl, seed } = demo.service;
 

@@ -33,7 +33,9 @@ export function attach(server: Server, handler: Handler, publicUrl: string): voi
     running.add(handling);
     void handling.then(() => running.delete(handling));
   });
-  for (const request of early) server.emit('request', ...request);
+  earlyOf.delete(server);
+  for (const [request, response] of early)
+    if (!request.socket.destroyed) server.emit('request', request, response);
   // Browsers close idle connections before this time. With a shorter time, the server could close a connection just as a browser
   // reuses it.
   server.keepAliveTimeout = 65_000;

@@ -9,7 +9,7 @@ import { WidgetFixture } from './widget-fixture.ts';
 const LOCALES = import.meta.glob<Messages>('../../src/locales/*.ts', { import: 'default' });
 const form = document.querySelector<HTMLFormElement>('#look') as HTMLFormElement;
 const place = document.querySelector('#states') as Element;
-const [theme, , language] = form.querySelectorAll('select');
+const [theme, , language, direction] = form.querySelectorAll('select');
 const nameOf = (path: string): string => /([\w-]+)\.ts$/.exec(path)?.[1] ?? '';
 
 const fixtures = Object.entries(TITLES).map(([state, title]) => {
@@ -29,6 +29,8 @@ async function apply(): Promise<void> {
   const path = Object.keys(LOCALES).find((path) => nameOf(path) === text('lang'));
   const messages = (path && (await LOCALES[path]?.())) || ENGLISH;
   await applyLook(look);
+  // Other values were selected meanwhile.
+  if ([...look].some(([name, value]) => new FormData(form).get(name) !== value)) return;
   for (const fixture of fixtures) {
     fixture.setAttribute('density', text('density'));
     fixture.lang = text('lang');
@@ -40,5 +42,9 @@ async function apply(): Promise<void> {
 
 if (theme) addThemes(theme);
 for (const path of Object.keys(LOCALES)) language?.add(new Option(nameOf(path)));
-form.addEventListener('input', () => void apply());
+form.addEventListener('input', ({ target }) => {
+  if (direction && language && target === language)
+    direction.value = /^(ar|he)$/.test(language.value) ? 'rtl' : 'ltr';
+  void apply();
+});
 await apply();

@@ -14,7 +14,7 @@ import { builtWidget } from '../support/built.ts';
 import { serve } from './serve.ts';
 import { attributesOf } from './site-code.ts';
 
-const HOSTILE = { 'base-url': 'https://a.test', accept: '"><script>&{' };
+const HOSTILE = { 'base-url': "https://a.test/'</script>\n", accept: '"><script>&{\n' };
 
 test('a page of the HTML uploads a file', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'secure-uploader-code-'));
@@ -50,8 +50,12 @@ test('attributes keep their values in each kind of code', () => {
   for (const kind of KINDS) {
     const code = codeOf(kind, HOSTILE, true);
     const written =
-      kind === 'React' ? String.raw`accept={"\"><script>&{"}` : 'accept="&#34;><script>&#38;&#123;"';
+      kind === 'React' ? String.raw`accept={"\"><script>&{\n"}` : 'accept="&#34;><script>&#38;&#123;&#10;"';
     assert.ok(code.includes(written), `${kind}: ${code}`);
+    assert.ok(
+      code.includes(String.raw`fetch('https://a.test/\'\x3c/script>\n/_test/token'`),
+      `${kind}: ${code}`,
+    );
     assert.ok(code.includes('owner="alice"'), kind);
     assert.doesNotMatch(codeOf(kind, HOSTILE, false), /getToken|owner/, kind);
   }

@@ -125,15 +125,16 @@ test('a request that arrives while the service starts gets a response', async (t
   const rig = await start(t);
   const { servicePort, storagePort, baseUrl } = rig.service;
   const restarting = rig.restart();
-  for (const [port, path, status] of [
+  const asked = [
     [servicePort, '/.well-known/jwks.json', 200],
     [storagePort, '/', 405],
-  ] as const) {
+  ] as const;
+  const answers = asked.map(async ([port, path, status]) => {
     const { host } = new URL(baseUrl);
     let answer: number | undefined;
     while (answer === undefined)
       answer = await get(port, path, host.replace(/\d+$/, `${port}`)).catch(() => undefined);
-    assert.equal(answer, status);
-  }
-  await restarting;
+    assert.equal(answer, status, path);
+  });
+  await Promise.all([restarting, ...answers]);
 });
