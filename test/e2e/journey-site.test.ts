@@ -138,7 +138,8 @@ describe('The site', () => {
   });
 
   test('starts the service again if its page is left while it is stopped', async (t) => {
-    const { page } = await open(t, demo.url);
+    // The first page starts the service when it is opened.
+    const { page } = await open(t, `${demo.url}recipes.html`);
     const isUp = (): Promise<boolean> =>
       fetch(`${demo.service.baseUrl}/.well-known/jwks.json`).then(
         ({ ok }) => ok,
