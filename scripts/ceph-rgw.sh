@@ -4,13 +4,14 @@
 #
 #   ceph-rgw.sh start DIR [RGW_PORT=8333] [MON_PORT=8334]   prints the settings of the store as NAME=value lines
 #   ceph-rgw.sh outage DIR                                  stops the gateway; `start` starts it again with the same objects
+#   ceph-rgw.sh kill DIR                                    the same, without an end of its running requests
 #   ceph-rgw.sh stop DIR                                    stops all processes that DIR/run/*.pid name, and removes the data
 #
 # Runs as root. All ports are on 127.0.0.1, the OSD uses the 16 ports after MON_PORT. Nothing in /etc/ceph or /var/lib/ceph is used.
 set -euo pipefail
 
 command=${1:-}
-[ -n "$command" ] && [ -n "${2:-}" ] || { sed -n '2,9p' "$0" >&2; exit 64; }
+[ -n "$command" ] && [ -n "${2:-}" ] || { sed -n '2,10p' "$0" >&2; exit 64; }
 mkdir -p "$2"
 dir=$(cd "$2" && pwd -P)
 rgw_port=${3:-8333}
@@ -157,6 +158,7 @@ case $command in
     printf 'S3_ACCESS_KEY_ID=%s\nS3_SECRET_ACCESS_KEY=%s\n' "$access_key" "$secret_key"
     ;;
   outage) stop_one rgw ;;
+  kill) is_running rgw && kill -KILL "$(cat "$run/rgw.pid")" ;;
   stop) stop_all; rmdir "$dir" ;;
   *) fail "unknown command $command" ;;
 esac

@@ -38,12 +38,18 @@ export const VARIANTS = {
 
 export interface RunningExample {
   readonly baseUrl: string;
+  /** All that the process has printed. */
+  output(): string;
   stop(): Promise<void>;
 }
 
-/** Runs Node in the folder of the example. */
-export function runInExample(args: readonly string[], env: object = SETTINGS): ChildProcess {
-  const options = { cwd: installedExample(), env: { PATH: process.env.PATH, ...env } };
+/** Runs Node in a folder with the example. */
+export function runInExample(
+  args: readonly string[],
+  env: object = SETTINGS,
+  cwd: string = installedExample(),
+): ChildProcess {
+  const options = { cwd, env: { PATH: process.env.PATH, ...env } };
   return spawn(process.execPath, ['--import', 'tsx', ...args], options);
 }
 
@@ -51,13 +57,15 @@ export function runInExample(args: readonly string[], env: object = SETTINGS): C
 export async function startExample(
   variant: keyof typeof VARIANTS,
   settings: object = {},
+  { folder = installedExample(), nodeArgs = [] as readonly string[] } = {},
 ): Promise<RunningExample> {
-  const child = runInExample(VARIANTS[variant], { ...SETTINGS, ...settings });
-  const ended = once(child, 'exit');
+  const child = runInExample([...nodeArgs, ...VARIANTS[variant]], { ...SETTINGS, ...settings }, folder);
+  const ended = once(child, 'close');
   let said = '';
   child.stderr?.on('data', (text) => (said += text));
   const baseUrl = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', (text) => {
+      said += text;
       const [url] = /http:\S+/.exec(String(text)) ?? [];
       if (url) resolve(url);
     });
@@ -67,5 +75,5 @@ export async function startExample(
     child.kill();
     await ended;
   };
-  return { baseUrl, stop };
+  return { baseUrl, output: () => said, stop };
 }

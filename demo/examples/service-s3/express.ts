@@ -1,15 +1,17 @@
 // The service on Express: `npm run start:express`.
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express from 'express';
-import { handleUpload } from './uploads.ts';
+import express, { type ErrorRequestHandler } from 'express';
+import { close, handle, started } from './service.ts';
+import { settings } from './settings.ts';
+import { endWith, PATIENCE } from './shutdown.ts';
 
-const { PAGE_ORIGIN = '', PORT = '8080' } = process.env;
 const app = express();
 
 app.use((request, response, next) => {
   response.vary('Origin');
-  if (request.get('origin') === PAGE_ORIGIN) {
-    response.set('Access-Control-Allow-Origin', PAGE_ORIGIN);
+  if (request.get('origin') === settings.pageOrigin) {
+    response.set('Access-Control-Allow-Origin', settings.pageOrigin);
     response.set('Access-Control-Expose-Headers', 'Retry-After, Date, WWW-Authenticate');
   }
   if (request.method !== 'OPTIONS') return next();
@@ -22,20 +24,27 @@ app.use((request, response, next) => {
 // As text, because the core parses the JSON.
 app.use(express.text({ type: 'application/json', limit: '4mb' }));
 
-app.all('/files/*path', async (request, response) => {
+app.all('/{*path}', async (request, response) => {
   const { method, originalUrl, body } = request;
   const headers = new Headers();
   for (const name of ['authorization', 'x-service-uploadsession']) headers.set(name, request.get(name) ?? '');
   const url = new URL(originalUrl, 'http://service.invalid');
   const init = { method, headers, ...(method === 'POST' && { body: String(body) }) };
-  const answer = await handleUpload(new Request(url, init));
+  const answer = await handle(new Request(url, init));
   response
     .status(answer.status)
     .set(Object.fromEntries(answer.headers))
     .send(await answer.text());
 });
 
-const server = app.listen(Number(PORT), '127.0.0.1', () => {
+// Express would print the error, and respond with it. Express recognizes this function by its four parameters.
+const refuse: ErrorRequestHandler = (error, _request, response, _next) => {
+  response.status(error.status ?? 400).json({ debuginfo: 'the request is not valid' });
+};
+app.use(refuse);
+await started();
+const server = createServer(PATIENCE, app).listen(settings.port, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   console.log(`http://127.0.0.1:${port}`);
 });
+endWith(server, close);

@@ -1,16 +1,28 @@
 // The service on Hono: `npm start`.
 import { serve } from '@hono/node-server';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { cors } from 'hono/cors';
-import { handleUpload } from './uploads.ts';
+import { close, handle, started } from './service.ts';
+import { settings } from './settings.ts';
+import { endWith, PATIENCE } from './shutdown.ts';
 
-const { PAGE_ORIGIN: origin = '', PORT = '8080' } = process.env;
 const allowHeaders = ['authorization', 'content-type', 'x-service-uploadsession'];
 const exposeHeaders = ['Retry-After', 'Date', 'WWW-Authenticate'];
+const allowed = {
+  origin: settings.pageOrigin,
+  allowMethods: ['POST', 'DELETE'],
+  allowHeaders,
+  exposeHeaders,
+};
 const app = new Hono();
-app.use(cors({ origin, allowMethods: ['POST', 'DELETE'], allowHeaders, exposeHeaders, maxAge: 7200 }));
-app.use(bodyLimit({ maxSize: 4 * 2 ** 20 }));
-app.all('/files/*', (c) => handleUpload(c.req.raw));
-const server = { fetch: app.fetch, port: Number(PORT), hostname: '127.0.0.1' };
-serve(server, ({ port }) => console.log(`http://127.0.0.1:${port}`));
+app.use(cors({ ...allowed, maxAge: 7200 }));
+const onError = (c: Context) => c.json({ debuginfo: 'the body is too large' }, 413);
+app.use(bodyLimit({ maxSize: 4 * 2 ** 20, onError }));
+app.all('*', (c) => handle(c.req.raw));
+// Of a body that is cut off. Hono would print the error.
+app.onError((_error, c) => c.json({ debuginfo: 'the request is not valid' }, 400));
+await started();
+const options = { fetch: app.fetch, port: settings.port, hostname: '127.0.0.1', serverOptions: PATIENCE };
+const server = serve(options, ({ port }) => console.log(`http://127.0.0.1:${port}`));
+endWith(server, close);

@@ -1,15 +1,15 @@
-// The service as a route handler of Next: `app/files/[...path]/route.ts` in your app, with uploads.ts and store.ts beside it.
-import { handleUpload } from './uploads.ts';
+// The service as a route handler of Next: `app/files/[...path]/route.ts` in your app, with the other files beside it.
+import { handle as handleUpload } from './service.ts';
+import { settings } from './settings.ts';
 
-const { PAGE_ORIGIN = '' } = process.env;
 const MAX_BYTES = 4 * 2 ** 20;
 
 // Needed only if the page has another origin than the Next app.
 const corsOf = (request: Request): [string, string][] => [
   ['Vary', 'Origin'],
-  ...(request.headers.get('origin') === PAGE_ORIGIN
+  ...(request.headers.get('origin') === settings.pageOrigin
     ? ([
-        ['Access-Control-Allow-Origin', PAGE_ORIGIN],
+        ['Access-Control-Allow-Origin', settings.pageOrigin],
         ['Access-Control-Expose-Headers', 'Retry-After, Date, WWW-Authenticate'],
       ] as [string, string][])
     : []),

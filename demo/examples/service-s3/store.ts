@@ -1,28 +1,40 @@
 // Calls to an S3-compatible store: presigned PUTs for browsers, and requests of the service itself.
 import { AwsClient, AwsV4Signer } from 'aws4fetch';
+import { settings } from './settings.ts';
 
+const { endpoint, bucket, enforces, ...keys } = settings.store;
 const base64 = (hash: string) => Buffer.from(hash, 'hex').toString('base64');
 /** Headers that a URL signs, so that the store refuses other bytes. docs/s3.md lists what each store enforces. */
 const SIGNED = {
   'content-sha256': (hash: string) => ({ 'x-amz-content-sha256': hash, 'x-amz-acl': 'private' }),
   'checksum-sha256': (hash: string) => ({ 'x-amz-checksum-sha256': base64(hash) }),
 };
-const { S3_BUCKET: bucket = '', S3_REGION: region = 'us-east-1', ...env } = process.env;
-const headersOf = SIGNED[env.S3_ENFORCES as keyof typeof SIGNED];
-const keys = { accessKeyId: env.S3_ACCESS_KEY_ID ?? '', secretAccessKey: env.S3_SECRET_ACCESS_KEY ?? '' };
-if (!env.S3_ENDPOINT || !bucket || !headersOf || !keys.secretAccessKey) throw new Error('Fill in .env');
-const settings = { ...keys, region, service: 's3' };
-const aws = new AwsClient({ ...settings, retries: 2 });
-const urlOf = (key: string) => `${env.S3_ENDPOINT}/${bucket}/${key}`;
+const headersOf = SIGNED[enforces as keyof typeof SIGNED];
+const aws = new AwsClient({ ...keys, service: 's3', retries: 2 });
+const urlOf = (key: string) => `${endpoint}/${bucket}/${key}`;
 /** The type of all objects: a browser must never show the bytes of a user as a page. */
 const BYTES = { 'content-type': 'application/octet-stream' };
-/** Resolves with the response body. Rejects with the status as the cause. */
+/** What stores say if they have no space left, or if the bucket has reached its quota. */
+const FULL = /^(QuotaExceeded|InsufficientStorage|XMinioStorageFull|InsufficientCapacity)$/;
+
+/** An error of the store. The message has no part of the response, which may name keys and signatures. */
+export class StoreError extends Error {
+  readonly status: number;
+  readonly isFull: boolean;
+  constructor(method: string, status: number, code = '') {
+    super(`${method}: the store responded with ${status} ${code}`);
+    this.status = status;
+    this.isFull = status === 507 || FULL.test(code);
+  }
+}
+
+/** Resolves with the response body. */
 export async function call(method: string, key: string, init: RequestInit = {}): Promise<string> {
-  const response = await aws.fetch(urlOf(key), { method, ...init });
+  const response = await aws.fetch(urlOf(key), { method, signal: AbortSignal.timeout(300_000), ...init });
   const text = await response.text();
   // A copy that fails late has the status 200 and an error in the body.
   if (response.ok && !text.includes('<Error>')) return text;
-  throw new Error(`${method} ${key}: ${response.status} ${text}`, { cause: response.status });
+  throw new StoreError(method, response.status, /<Code>(\w+)<\/Code>/.exec(text)?.[1]);
 }
 
 /** Calls `work` for all items, eight at a time. After an error, no further call begins. */
@@ -41,31 +53,44 @@ export async function forEach<T, R>(items: readonly T[], work: (item: T, index: 
 
 /** Resolves with the size of an object in bytes; with `undefined` if it doesn't exist. */
 export async function sizeOf(key: string): Promise<number | undefined> {
-  const { ok, status, headers } = await aws.fetch(urlOf(key), { method: 'HEAD' });
-  if (!ok && status !== 404) throw new Error(`HEAD ${key}: ${status}`);
+  const init = { method: 'HEAD', signal: AbortSignal.timeout(30_000) };
+  const { ok, status, headers } = await aws.fetch(urlOf(key), init);
+  if (!ok && status !== 404) throw new StoreError('HEAD', status);
   return ok ? Number(headers.get('content-length')) : undefined;
 }
+
+/** Deletes an object, or does nothing if it doesn't exist. */
+export const remove = (key: string) => call('DELETE', key);
 
 /** Signs the length too: without it, Ceph RGW accepts an empty PUT that copies another object (`x-amz-copy-source`). */
 export async function presignPut(key: string, hash: string, sizeBytes: number) {
   const headers = { ...headersOf(hash), ...BYTES };
   const how = { method: 'PUT', url: `${urlOf(key)}?X-Amz-Expires=300`, signQuery: true, allHeaders: true };
   const signed = { ...headers, 'content-length': `${sizeBytes}` };
-  const { url } = await new AwsV4Signer({ ...settings, ...how, headers: signed }).sign();
+  const { url } = await new AwsV4Signer({ ...keys, service: 's3', ...how, headers: signed }).sign();
   return { upload_url: url.href, headers };
 }
 
-/** Joins objects to a new one, which has none of their metadata. All but the last need 5 MiB. */
-export async function assemble(target: string, sources: string[]): Promise<void> {
+/** Ends the uploads to `target` that a process has left. */
+async function abortUploads(target: string) {
+  const list = await call('GET', `?uploads&prefix=${encodeURIComponent(target)}`);
+  for (const [, id = ''] of list.matchAll(/<UploadId>([^<]+)<\/UploadId>/g))
+    await call('DELETE', `${target}?uploadId=${encodeURIComponent(id)}`).catch(() => undefined);
+}
+
+/** Joins objects to a new one, which has none of their metadata. All but the last need 5 MiB. Stops when `signal` aborts. */
+export async function assemble(target: string, sources: string[], signal: AbortSignal): Promise<void> {
   const from = (key: string) => ({ 'x-amz-copy-source': `/${bucket}/${key}` });
   if (sources.length < 2) {
     const copy = sources[0] && { ...from(sources[0]), 'x-amz-metadata-directive': 'REPLACE' };
     return void (await call('PUT', target, { headers: { ...BYTES, ...copy } }));
   }
+  await abortUploads(target);
   const begun = await call('POST', `${target}?uploads`, { headers: BYTES });
   const upload = `uploadId=${encodeURIComponent(/<UploadId>(.+)<\/UploadId>/.exec(begun)?.[1] ?? '')}`;
   try {
     const parts = await forEach(sources, async (key, index) => {
+      signal.throwIfAborted();
       const number = index + 1;
       const answer = await call('PUT', `${target}?partNumber=${number}&${upload}`, { headers: from(key) });
       return `<Part><PartNumber>${number}</PartNumber>${/<ETag>.+<\/ETag>/.exec(answer)?.[0]}</Part>`;

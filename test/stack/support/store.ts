@@ -1,31 +1,64 @@
 // Starts Ceph RGW on free ports with a new, empty store.
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { installedExample } from '../../support/built.ts';
+import { freePort } from './ports.ts';
 
 const exec = promisify(execFile);
 const script = fileURLToPath(new URL('../../../scripts/ceph-rgw.sh', import.meta.url));
+
+interface Aws {
+  readonly AwsClient: new (options: object) => { fetch(url: string): Promise<Response> };
+}
 
 export interface RunningStore {
   /** The settings `S3_ENDPOINT`, `S3_REGION`, `S3_ACCESS_KEY_ID` and `S3_SECRET_ACCESS_KEY`. */
   readonly settings: Readonly<Record<string, string>>;
   /** Stops the gateway; the objects stay. */
   interrupt(): Promise<void>;
+  /** The same, in the middle of its requests. */
+  kill(): Promise<void>;
   resume(): Promise<void>;
+  /** Resolves with the keys and sizes of all objects below `prefix`. */
+  list(prefix: string): Promise<Map<string, number>>;
+  /** Resolves with the SHA-256 of an object. */
+  hashOf(key: string): Promise<string>;
   stop(): Promise<void>;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+/** Reads objects with the package of the example that signs requests. */
+async function objectsOf(settings: Record<string, string>): Promise<Pick<RunningStore, 'list' | 'hashOf'>> {
+  const { resolve } = createRequire(join(installedExample(), 'package.json'));
+  const { AwsClient } = (await import(pathToFileURL(resolve('aws4fetch')).href)) as Aws;
+  const { S3_ACCESS_KEY_ID = '', S3_SECRET_ACCESS_KEY = '', S3_REGION = '', S3_ENDPOINT } = settings;
+  const keys = { accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY, region: S3_REGION };
+  const aws = new AwsClient({ ...keys, service: 's3' });
+  const get = async (path: string): Promise<Response> => {
+    const response = await aws.fetch(`${S3_ENDPOINT}/uploads${path}`);
+    if (!response.ok) throw new Error(`${path}: ${response.status}`);
+    return response;
+  };
+  return {
+    async list(prefix) {
+      const text = await (
+        await get(`?list-type=2&max-keys=1000&prefix=${encodeURIComponent(prefix)}`)
+      ).text();
+      if (text.includes('<IsTruncated>true')) throw new Error('more than 1,000 objects');
+      const found = text.matchAll(/<Key>([^<]+)<\/Key>.*?<Size>(\d+)<\/Size>/gs);
+      return new Map([...found].map(([, key = '', size]) => [key, Number(size)]));
+    },
+    async hashOf(key) {
+      const hash = createHash('sha256');
+      for await (const part of (await get(`/${key}`)).body ?? []) hash.update(part);
+      return hash.digest('hex');
+    },
+  };
 }
 
 export async function startStore(): Promise<RunningStore> {
@@ -36,9 +69,14 @@ export async function startStore(): Promise<RunningStore> {
   const start = (): Promise<{ stdout: string }> => exec(script, ['start', folder, ...ports]);
   const { stdout } = await start();
   const lines = stdout.trim().split('\n');
+  const settings: Record<string, string> = Object.fromEntries(
+    lines.map((line) => line.split(/=(.*)/).slice(0, 2)),
+  );
   return {
-    settings: Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2))),
+    settings,
     interrupt: async () => void (await exec(script, ['outage', folder])),
+    kill: async () => void (await exec(script, ['kill', folder])),
+    ...(await objectsOf(settings)),
     resume: async () => void (await start()),
     stop: async () => void (await exec(script, ['stop', folder])),
   };

@@ -1,0 +1,110 @@
+// What an upload costs: the table of docs/operating.md is measured, with the requests of the service itself counted in its process.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { test } from 'node:test';
+import { PAGE, RECEIPT_KEY, SETTINGS } from '../support/service-s3.ts';
+import { startDatabase } from './support/database.ts';
+import { exampleFolder, runScript } from './support/processes.ts';
+import { startStore } from './support/store.ts';
+
+/** Uploads one file through `handle`, and prints what was counted. Chunks go to the store without being counted. */
+const SCRIPT = `
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+const counts = { requests: 0, statements: 0, calls: 0, bytes: 0 };
+const { query } = pg.Client.prototype;
+// Without the questions of the background work, and without the renewal of leases, whose number depends on the time.
+pg.Client.prototype.query = function (...args) {
+  if (!/skip locked|sessions set lease_until/.test(args[0].text ?? args[0])) counts.statements += 1;
+  return query.apply(this, args);
+};
+const put = globalThis.fetch;
+globalThis.fetch = (...args) => { counts.calls += 1; return put(...args); };
+const { handle, started, close } = await import('./service.ts');
+console.log = () => undefined;
+await started();
+await sleep(300);
+async function ask(method, path, body, session = '') {
+  const text = body ? JSON.stringify(body) : undefined;
+  const headers = { authorization: 'Bearer user-one', 'x-service-uploadsession': session };
+  const answer = await handle(new Request('http://service.invalid/files/uploadsession' + path, { method, headers, body: text }));
+  const said = await answer.text();
+  counts.requests += 1;
+  counts.bytes += (text ?? '').length + said.length;
+  return JSON.parse(said);
+}
+const count = Number(process.env.CHUNKS);
+const chunk = (index) => Buffer.alloc(count > 1 ? 8 * 2 ** 20 : 1000, 'chunk ' + index);
+const hashes = Array.from({ length: count }, (_, index) => createHash('sha256').update(chunk(index)).digest('hex'));
+const sizes = hashes.map((_, index) => chunk(index).length);
+const file_size = sizes.reduce((sum, size) => sum + size);
+Object.assign(counts, { requests: 0, statements: 0, calls: 0, bytes: 0 });
+const { session_id: session } = await ask('POST', '', { parent_id: 'folder-a', file_name: 'a.bin', file_size });
+const { chunks } = await ask('POST', '/chunks', { hashes, sizes }, session);
+for (const [index, hash] of hashes.entries()) {
+  const { upload_url, headers } = chunks[hash];
+  const { ok } = await put(upload_url, { method: 'PUT', headers, body: chunk(index) });
+  if (!ok) throw new Error('put');
+}
+const receipts = hashes.map((hash) => chunks[hash].receipt);
+const { file_id } = await ask('POST', '/commit', { hashes, receipts }, session);
+if (!file_id) throw new Error('commit');
+await close();
+process.stdout.write(JSON.stringify(counts));
+`;
+
+test('an upload costs what docs/operating.md says', async (t) => {
+  const [store, database] = await Promise.all([startStore(), startDatabase()]);
+  const folder = exampleFolder();
+  t.after(async () => {
+    await Promise.all([store.stop(), database.stop()]);
+    rmSync(folder.path, { recursive: true, force: true });
+  });
+  const settings = {
+    ...SETTINGS,
+    ...store.settings,
+    RECEIPT_KEY,
+    PAGE_ORIGIN: PAGE,
+    DATABASE_URL: database.url,
+  };
+  await runScript(folder, 'bucket.ts', settings);
+  const measured: Record<string, number>[] = [];
+  for (const chunks of ['1', '100']) {
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', SCRIPT];
+    const env = { PATH: process.env.PATH, ...settings, CHUNKS: chunks, FAILING_REPORTS: '0' };
+    const child = spawn(process.execPath, args, {
+      cwd: folder.path,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.on('data', (text) => (said += text));
+    await once(child, 'close');
+    measured.push(JSON.parse(said) as Record<string, number>);
+  }
+  t.diagnostic(JSON.stringify(measured));
+  const text = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const rowOf = (name: string): number[] =>
+    (new RegExp(`\\| ${name} \\| ([^|]+) \\| ([^|]+) \\|`).exec(text) ?? [])
+      .slice(1)
+      .map((cell) => Number.parseInt(cell, 10));
+  assert.deepEqual(
+    rowOf('Requests to the service'),
+    measured.map(({ requests }) => requests),
+  );
+  assert.deepEqual(
+    rowOf('Requests of the service to the store'),
+    measured.map(({ calls }) => calls),
+  );
+  assert.deepEqual(
+    rowOf('Bytes through the service'),
+    measured.map(({ bytes = 0 }) => Math.ceil(bytes / 1000)),
+  );
+  assert.deepEqual(
+    rowOf('SQL statements'),
+    measured.map(({ statements }) => statements),
+  );
+});

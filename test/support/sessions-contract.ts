@@ -1,0 +1,240 @@
+// What each implementation of the example's sessions must do: memory (the gate) and PostgreSQL (`npm run test:stack`).
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { Session, Sessions } from '../../demo/examples/service-s3/sessions.ts';
+
+const MIB = 2 ** 20;
+const DAY_MS = 86_400_000;
+const LEASE_MS = 30_000;
+const SENTENCE = 'The file contains a virus.';
+
+/** A set of sessions, and two connections to it. `pass` lets time pass for all its rows. */
+export interface Setup {
+  readonly one: Sessions;
+  readonly other: Sessions;
+  pass(ms: number): Promise<void> | void;
+}
+
+/** Adds the tests. `start` returns the same rows for each test, so each test uses its own users. */
+export function testSessions(start: () => Setup): void {
+  const sessionOf = (user: string, sizeBytes = 10): Session => ({
+    ...{
+      id: randomUUID(),
+      fileId: randomUUID(),
+      user,
+      folder: 'folder-a',
+      name: "a'; drop table x; --",
+      sizeBytes,
+    },
+    ...{ state: 'open', hashes: [], sentence: '' },
+  });
+  const opened = async ({ one }: Setup, user: string = randomUUID(), sizeBytes = 10): Promise<Session> => {
+    const session = sessionOf(user, sizeBytes);
+    assert.equal(await one.open(session, 1000, 1e12), 'opened');
+    return session;
+  };
+  /** Takes all work that is due. */
+  const due = async ({ one, other }: Setup, holder: string): Promise<Map<string, string[]>> => {
+    const found = new Map<string, string[]>();
+    for (;;) {
+      const works = await Promise.all([one.takeWork(holder), other.takeWork(holder)]);
+      for (const work of works) {
+        if (!work) continue;
+        assert.ok(!found.has(work.id), 'the same work twice');
+        found.set(work.id, work.chunks.sort());
+      }
+      if (works.every((work) => !work)) return found;
+    }
+  };
+
+  test('opens as many sessions as the user may have, also at the same time', async () => {
+    const { one, other } = start();
+    const user = randomUUID();
+    const all = Array.from({ length: 20 }, (_, index) =>
+      (index % 2 ? one : other).open(sessionOf(user, 10), 100, 50),
+    );
+    const results = await Promise.all(all);
+    assert.equal(results.filter((result) => result === 'opened').length, 5);
+    assert.equal(results.filter((result) => result === 'full').length, 15);
+    assert.equal(await one.open(sessionOf(user, 0), 5, 1e12), 'many');
+    assert.equal(await one.open(sessionOf(randomUUID(), 10), 5, 10), 'opened', 'another user');
+  });
+
+  test('counts what is not delivered, and nothing that has expired or was canceled', async () => {
+    const setup = start();
+    const { one, pass } = setup;
+    const user = randomUUID();
+    const first = await opened(setup, user);
+    const isFull = async (): Promise<boolean> => (await one.open(sessionOf(user, 1), 100, 10)) === 'full';
+    assert.ok(await one.claim(first.id, 'p', ['a']));
+    assert.ok(await one.move(first.id, 'p', 'done'));
+    await pass(8 * DAY_MS);
+    assert.ok(await isFull(), 'done, but not delivered');
+    await due(setup, 'p');
+    assert.ok(await one.move(first.id, 'p', 'delivered'));
+    const second = await opened(setup, user);
+    assert.ok(await isFull());
+    assert.ok(await one.move(second.id, '', 'expired'));
+    await opened(setup, user);
+    assert.ok(await isFull());
+    await pass(8 * DAY_MS);
+    assert.ok(!(await isFull()));
+  });
+
+  test('finds a session until it expires', async () => {
+    const setup = start();
+    const session = await opened(setup);
+    assert.deepEqual(await setup.other.find(session.id), session);
+    assert.equal(await setup.one.find('unknown'), undefined);
+    await setup.pass(7 * DAY_MS - 60_000);
+    assert.ok(await setup.one.find(session.id));
+    await setup.pass(120_000);
+    assert.equal(await setup.one.find(session.id), undefined);
+    assert.equal(await setup.one.claim(session.id, 'p', ['a']), false);
+    assert.equal(await setup.one.addChunks(session.id, new Map([['a', 1]]), 10, 10), false);
+  });
+
+  test('adds chunks within the limits, and keeps nothing of a batch that it refuses', async () => {
+    const setup = start();
+    const { one, other } = setup;
+    const { id } = await opened(setup);
+    assert.ok(
+      await one.addChunks(
+        id,
+        new Map([
+          ['a', 3],
+          ['b', 3],
+        ]),
+        3,
+        10,
+      ),
+    );
+    assert.ok(await other.addChunks(id, new Map([['a', 3]]), 3, 10), 'again');
+    assert.equal(
+      await one.addChunks(
+        id,
+        new Map([
+          ['c', 1],
+          ['a', 4],
+        ]),
+        3,
+        10,
+      ),
+      false,
+      'another size',
+    );
+    assert.equal(await one.addChunks(id, new Map([['c', 5]]), 3, 10), false, 'too many bytes');
+    assert.equal(
+      await one.addChunks(
+        id,
+        new Map([
+          ['c', 1],
+          ['d', 1],
+        ]),
+        3,
+        10,
+      ),
+      false,
+      'too many chunks',
+    );
+    const both = await Promise.all([
+      one.addChunks(id, new Map([['c', 1]]), 3, 10),
+      other.addChunks(id, new Map([['d', 1]]), 3, 10),
+    ]);
+    assert.deepEqual(both.sort(), [false, true]);
+  });
+
+  test('lets one process commit a session, and another one continue when it has died', async () => {
+    const setup = start();
+    const { one, other, pass } = setup;
+    const { id } = await opened(setup);
+    const claims = Array.from({ length: 10 }, (_, index) =>
+      (index % 2 ? one : other).claim(id, `p${index}`, ['a', 'b']),
+    );
+    const holder = `p${(await Promise.all(claims)).indexOf(true)}`;
+    assert.equal((await Promise.all(claims)).filter(Boolean).length, 1);
+    assert.deepEqual((await one.find(id))?.hashes, ['a', 'b']);
+    await pass(LEASE_MS - 1000);
+    assert.ok(await one.renew(id, holder));
+    await pass(LEASE_MS - 1000);
+    assert.equal(await other.claim(id, 'q', ['a', 'b']), false);
+    assert.equal(await other.renew(id, 'q'), false);
+    assert.equal(await other.move(id, '', 'expired'), false, 'cannot be canceled');
+    assert.ok(!(await due(setup, 'q')).has(id));
+    await pass(2000);
+    assert.equal(await other.claim(id, 'q', ['b', 'a']), false, 'other chunks');
+    assert.ok(await other.claim(id, 'q', ['a', 'b']));
+    assert.equal(await one.renew(id, holder), false);
+    assert.equal(await one.move(id, holder, 'open'), false);
+    await pass(2 * LEASE_MS);
+    assert.ok((await due(setup, 'r')).has(id));
+    await pass(8 * DAY_MS);
+    assert.equal((await one.find(id))?.state, 'committing', 'does not expire');
+    assert.ok(await one.move(id, 'r', 'committing'));
+    assert.ok(await one.claim(id, 's', ['a', 'b']), 'immediately after a failure');
+    assert.ok(await one.move(id, 's', 'done'));
+    assert.equal(await one.claim(id, 'q', ['a', 'b']), false);
+    assert.equal(await one.move(id, '', 'expired'), false, 'cannot be canceled when it is done');
+  });
+
+  test('returns a file that is not delivered until it is, and keeps the reason of a refusal', async () => {
+    const setup = start();
+    const { one, pass } = setup;
+    const { id } = await opened(setup);
+    const { id: refused } = await opened(setup);
+    for (const each of [id, refused]) assert.ok(await one.claim(each, 'p', ['a']));
+    assert.ok(await one.move(id, 'p', 'done'));
+    assert.ok(await one.move(refused, 'p', 'refused', SENTENCE));
+    const first = await due(setup, 'p');
+    assert.deepEqual([first.has(id), first.has(refused)], [true, false]);
+    assert.ok(!(await due(setup, 'q')).has(id));
+    await pass(LEASE_MS + 1000);
+    assert.ok((await due(setup, 'q')).has(id));
+    assert.equal(await one.move(id, 'p', 'delivered'), false);
+    assert.ok(await one.move(id, 'q', 'delivered'));
+    await pass(LEASE_MS + 1000);
+    assert.ok(!(await due(setup, 'q')).has(id));
+    assert.equal((await one.find(id))?.state, 'delivered');
+    const { state, sentence } = (await one.find(refused)) ?? {};
+    assert.deepEqual({ state, sentence }, { state: 'refused', sentence: SENTENCE });
+  });
+
+  test('deletes an expired session when its URLs have expired, with the chunks that no other session needs', async () => {
+    const setup = start();
+    const { one, pass } = setup;
+    const user = randomUUID();
+    const first = await opened(setup, user, 10 * MIB);
+    const foreign = await opened(setup);
+    await one.addChunks(
+      first.id,
+      new Map([
+        ['a', 1],
+        ['b', 1],
+        ['c', 1],
+      ]),
+      10,
+      10,
+    );
+    await one.addChunks(foreign.id, new Map([['a', 1]]), 10, 10);
+    await pass(3 * DAY_MS);
+    const second = await opened(setup, user, 10 * MIB);
+    await one.addChunks(second.id, new Map([['b', 1]]), 10, 10);
+    await pass(4 * DAY_MS + 60_000);
+    const early = await due(setup, 'p');
+    assert.ok(!early.has(first.id) && !early.has(second.id));
+    await pass(600_000);
+    const late = await due(setup, 'p');
+    assert.deepEqual(late.get(first.id), ['a', 'c']);
+    assert.ok(!late.has(second.id));
+    assert.ok(await one.move(first.id, 'p', 'deleted'));
+    await pass(8 * DAY_MS);
+    const last = await due(setup, 'p');
+    assert.ok(!last.has(first.id));
+    assert.deepEqual(last.get(second.id), ['b']);
+  });
+
+  test('is available', async () => {
+    await start().one.check();
+  });
+}
