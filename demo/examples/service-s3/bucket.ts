@@ -1,6 +1,6 @@
 // Creates the bucket, its CORS rules and its lifecycle rules: `npm run bucket`. Needs more rights than the service.
 import { createHash } from 'node:crypto';
-import { call } from './store.ts';
+import { call, type StoreError } from './store.ts';
 
 const { PAGE_ORIGIN = '' } = process.env;
 
@@ -30,7 +30,7 @@ const put = (key: string, body = ''): Promise<string> => {
 };
 
 await put('').catch((error: Error) => {
-  if (error.cause !== 409) throw error; // The bucket exists.
+  if ((error as StoreError).status !== 409) throw error; // The bucket exists.
 });
 await put('?cors', cors);
 await put('?lifecycle', lifecycle);

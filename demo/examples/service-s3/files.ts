@@ -1,5 +1,6 @@
 // From chunks to files: assembles committed uploads, reports files, and deletes what is not needed. All processes do this.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CompletedFile, onCompleted, refuse } from './hooks.ts';
 import { LEASE_MS, type Session, type Sessions, type Work } from './sessions.ts';
 import { assemble, forEach, remove, sizeOf } from './store.ts';
@@ -28,19 +29,36 @@ const fileOf = ({ fileId: id, user, folder, name, sizeBytes }: Session): Complet
   key: keyOf('files', user, id),
 });
 
-export function createFiles(sessions: Sessions, report: (error: unknown) => void) {
-  const holder = randomUUID();
+export function createFiles(sessions: Sessions, report: (error: unknown) => undefined) {
   const running = new Map<string, Promise<void>>();
   let isClosed = false;
 
-  /** Runs `work` while this process has the lease of the session. */
-  async function holding(id: string, work: (signal: AbortSignal) => Promise<void>) {
+  /**
+   * Runs `work` while its `holder` has the lease of the session. `check` rejects if another process may have the session, and has
+   * to be called before each step that can't be undone.
+   */
+  async function holding(
+    id: string,
+    holder: string,
+    work: (check: () => Promise<void>, signal: AbortSignal) => Promise<void>,
+  ) {
     const lost = new AbortController();
+    let endsAt = Date.now() + LEASE_MS;
+    const renew = async () => {
+      const nextEnd = Date.now() + LEASE_MS;
+      if (!(await sessions.renew(id, holder))) lost.abort();
+      else endsAt = nextEnd;
+    };
     const beat = setInterval(() => {
-      sessions.renew(id, holder).then((isOurs) => isOurs || lost.abort(), report);
+      // The database may be away for longer than the lease.
+      if (Date.now() > endsAt) lost.abort();
+      renew().catch(report);
     }, LEASE_MS / 3);
     try {
-      await work(lost.signal);
+      await work(async () => {
+        await renew();
+        lost.signal.throwIfAborted();
+      }, lost.signal);
     } finally {
       clearInterval(beat);
     }
@@ -60,14 +78,15 @@ export function createFiles(sessions: Sessions, report: (error: unknown) => void
       throw new WrongChunks('all chunks but the last need 5 MiB: set chunk-size');
   }
 
-  const build = (session: Session) =>
-    holding(session.id, async (signal) => {
+  const build = (session: Session, holder: string) =>
+    holding(session.id, holder, async (check, signal) => {
       const file = fileOf(session);
       try {
         await checkChunks(session);
         const chunks = session.hashes.map((hash) => keyOf('chunks', session.user, hash));
-        await assemble(file.key, chunks, signal);
+        await assemble(file.key, chunks, check, signal);
         const sentence = await refuse(file);
+        await check();
         if (sentence) await remove(file.key);
         await sessions.move(session.id, holder, sentence ? 'refused' : 'done', sentence);
       } catch (error) {
@@ -78,41 +97,48 @@ export function createFiles(sessions: Sessions, report: (error: unknown) => void
       }
     });
 
-  async function deliver(session: Session) {
+  async function deliver(session: Session, holder: string) {
     await onCompleted(fileOf(session));
     await sessions.move(session.id, holder, 'delivered');
   }
 
-  async function clear({ id, user, chunks }: Work) {
+  async function clear({ id, user, chunks }: Work, holder: string) {
     await forEach(chunks, (hash) => remove(keyOf('chunks', user, hash)));
     await sessions.move(id, holder, 'deleted');
   }
 
-  /** Does what no process works on. If something fails, the lease ends after a while, and it is tried again. */
-  async function workOff() {
-    for (;;) {
-      const work = isClosed ? undefined : await sessions.takeWork(holder);
-      if (!work) return;
-      const doWork =
-        work.state === 'committing' ? build : work.state === 'done' ? deliver : () => clear(work);
-      await holding(work.id, () => doWork(work)).catch(report);
+  /** Does one thing that no process works on. If it fails, its lease ends after a while, and it is tried again. */
+  async function workOff(): Promise<boolean> {
+    const holder = randomUUID();
+    const work = await sessions.takeWork(holder);
+    if (work?.state === 'committing') await build(work, holder);
+    else if (work) {
+      const end = work.state === 'done' ? deliver : clear;
+      await holding(work.id, holder, () => end(work, holder));
     }
+    return work !== undefined;
   }
-  let next = Promise.resolve();
+  let wake = new AbortController();
   const workSoon = () => {
-    next = next
-      .then(() => Promise.all([workOff(), workOff(), workOff(), workOff()]))
-      .then(() => undefined, report);
+    wake.abort();
+    wake = new AbortController();
   };
-  const timer = setInterval(workSoon, POLL_MS);
-  workSoon();
+  /** Several, so that a slow hook does not stop the others. */
+  const loops = Array.from({ length: 4 }, async () => {
+    while (!isClosed) {
+      const { signal } = wake;
+      const hasWorked = await workOff().catch(report);
+      if (!hasWorked) await sleep(POLL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  });
 
   return {
     /** Assembles the file of a committed session. Resolves with false if another process does. */
     async commit(session: Session): Promise<boolean> {
       if (!running.has(session.id)) {
+        const holder = randomUUID();
         if (isClosed || !(await sessions.claim(session.id, holder, session.hashes))) return false;
-        const work = build(session).finally(() => running.delete(session.id));
+        const work = build(session, holder).finally(() => running.delete(session.id));
         running.set(session.id, work);
         work.then(workSoon, () => undefined);
       }
@@ -122,8 +148,8 @@ export function createFiles(sessions: Sessions, report: (error: unknown) => void
     /** Ends the background work, and waits for what is running. */
     async close() {
       isClosed = true;
-      clearInterval(timer);
-      await Promise.allSettled([next, ...running.values()]);
+      workSoon();
+      await Promise.allSettled([...loops, ...running.values()]);
     },
   };
 }

@@ -27,25 +27,24 @@ const ms = (value: number) => `interval '${value} milliseconds'`;
 export async function postgresSessions(
   connectionString: string,
 ): Promise<{ sessions: Sessions; pool: Pool }> {
-  const pool = new Pool({ connectionString, max: 10, connectionTimeoutMillis: 3000, query_timeout: 10_000 });
+  const limits = { statement_timeout: 8000, lock_timeout: 3000, idle_in_transaction_session_timeout: 10_000 };
+  const pool = new Pool({ connectionString, connectionTimeoutMillis: 3000, ...limits });
   // Of a connection that breaks while no query runs. The next query opens another.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
 
   async function transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect();
-    let problem: Error | undefined;
     try {
       await client.query('begin');
       const result = await work(client);
       await client.query(result === false ? 'rollback' : 'commit');
+      client.release();
       return result;
     } catch (error) {
-      problem = error as Error;
+      // Closes the connection.
+      client.release(true);
       throw error;
-    } finally {
-      // The connection of a failed transaction is closed.
-      client.release(problem);
     }
   }
   const changes = async (text: string, values: unknown[]) => (await pool.query(text, values)).rowCount === 1;
@@ -109,7 +108,7 @@ export async function postgresSessions(
       changes(
         `update upload_sessions set state = 'committing', hashes = $3, holder = $2, lease_until = now() + ${ms(LEASE_MS)}
          where id = $1 and ${LIVE} 
-         and (state = 'open' or (state = 'committing' and lease_until <= now() and hashes = $3::jsonb))`,
+         and (state = 'open' or (state = 'committing' and (lease_until <= now() or holder = '') and hashes = $3::jsonb))`,
         [id, holder, JSON.stringify(hashes)],
       ),
     renew: (id, holder) =>
@@ -138,7 +137,8 @@ export async function postgresSessions(
     move(id, holder, to, sentence = '') {
       const where = 'where id = $1 and holder = $2';
       if (to === 'deleted') return changes(`delete from upload_sessions ${where}`, [id, holder]);
-      const free = `update upload_sessions set holder = '', lease_until = now()`;
+      const wait = ms(to === 'committing' ? LEASE_MS : 0);
+      const free = `update upload_sessions set holder = '', lease_until = now() + ${wait}`;
       const ended = `${free}, expires_at = now(), state = 'open' ${where} and state in ('open', 'committing')`;
       if (to === 'expired') return changes(ended, [id, holder]);
       const ends = to === 'done' || to === 'refused' ? `, expires_at = now() + ${ms(ENDED_MS)}` : '';

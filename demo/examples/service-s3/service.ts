@@ -17,7 +17,7 @@ async function start() {
   const { sessions, pool } = settings.databaseUrl
     ? await postgresSessions(settings.databaseUrl)
     : { sessions: memorySessions(), pool: undefined };
-  const files = createFiles(sessions, (error) => log({ level: 'error', ...kindOf(error) }));
+  const files = createFiles(sessions, (error) => void log({ level: 'error', ...kindOf(error) }));
   return { sessions, pool, files, uploads: createUploads(sessions, files, pool) };
 }
 let service: ReturnType<typeof start> | undefined;

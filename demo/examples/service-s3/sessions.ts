@@ -110,7 +110,7 @@ export function memorySessions(): Sessions {
     },
     async claim(id, holder, hashes) {
       const row = live(id);
-      const isStale = row?.session.state === 'committing' && isFree(row);
+      const isStale = row?.session.state === 'committing' && (isFree(row) || row.holder === '');
       if (!row || !(row.session.state === 'open' || (isStale && `${row.session.hashes}` === `${hashes}`)))
         return false;
       Object.assign(row.session, { state: 'committing', hashes });
@@ -137,7 +137,9 @@ export function memorySessions(): Sessions {
       if (!row || row.holder !== holder) return false;
       if (to === 'deleted') return rows.delete(id);
       if (to === 'expired' && !/^(open|committing)$/.test(row.session.state)) return false;
-      Object.assign(row, { holder: '', leaseUntil: 0 });
+      // A commit that has failed is tried again after a while, or when the browser repeats it.
+      const leaseUntil = to === 'committing' ? Date.now() + LEASE_MS : 0;
+      Object.assign(row, { holder: '', leaseUntil });
       if (to === 'expired') {
         row.expiresAt = Date.now();
         row.session.state = 'open';

@@ -78,11 +78,20 @@ async function abortUploads(target: string) {
     await call('DELETE', `${target}?uploadId=${encodeURIComponent(id)}`).catch(() => undefined);
 }
 
-/** Joins objects to a new one, which has none of their metadata. All but the last need 5 MiB. Stops when `signal` aborts. */
-export async function assemble(target: string, sources: string[], signal: AbortSignal): Promise<void> {
+/**
+ * Joins objects to a new one, which has none of their metadata. All but the last need 5 MiB. Stops when `signal` aborts, or if
+ * `check` rejects before the object is made.
+ */
+export async function assemble(
+  target: string,
+  sources: string[],
+  check: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
   const from = (key: string) => ({ 'x-amz-copy-source': `/${bucket}/${key}` });
   if (sources.length < 2) {
     const copy = sources[0] && { ...from(sources[0]), 'x-amz-metadata-directive': 'REPLACE' };
+    await check();
     return void (await call('PUT', target, { headers: { ...BYTES, ...copy } }));
   }
   await abortUploads(target);
@@ -96,6 +105,7 @@ export async function assemble(target: string, sources: string[], signal: AbortS
       return `<Part><PartNumber>${number}</PartNumber>${/<ETag>.+<\/ETag>/.exec(answer)?.[0]}</Part>`;
     });
     const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
+    await check();
     await call('POST', `${target}?${upload}`, { body });
   } catch (error) {
     await call('DELETE', `${target}?${upload}`).catch(() => undefined);
