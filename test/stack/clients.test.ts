@@ -1,52 +1,28 @@
 // 200 simulated clients upload small files for a minute, through nginx and two processes.
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { SETTINGS } from '../support/service-s3.ts';
 import { type Client, upload } from './support/client.ts';
-import { type RunningDatabase, startDatabase } from './support/database.ts';
 import { type RunningProxy, startNginx } from './support/nginx.ts';
-import { freePort } from './support/ports.ts';
-import {
-  exampleFolder,
-  type Folder,
-  type RunningProcess,
-  runScript,
-  startProcess,
-} from './support/processes.ts';
-import { type RunningStore, startStore } from './support/store.ts';
+import { type Stack, startStack } from './support/stack.ts';
 
 const CLIENTS = 200;
 const MINUTE_MS = 60_000;
 
 describe('The example for S3, with 200 clients', () => {
-  let store: RunningStore;
-  let database: RunningDatabase;
-  let folder: Folder;
+  let stack: Stack;
   let proxy: RunningProxy;
-  let processes: RunningProcess[] = [];
-
   before(async () => {
-    [store, database] = await Promise.all([startStore(), startDatabase()]);
-    folder = exampleFolder();
     // A process that kept something of each upload would end.
-    const NODE_OPTIONS = '--max-old-space-size=64';
-    const settings = { ...SETTINGS, ...store.settings, DATABASE_URL: database.url, NODE_OPTIONS };
-    await runScript(folder, 'bucket.ts', settings);
-    processes = await Promise.all([startProcess(folder, settings), startProcess(folder, settings)]);
-    proxy = await startNginx(
-      await freePort(),
-      processes.map(({ baseUrl }) => baseUrl),
-    );
+    stack = await startStack({ NODE_OPTIONS: '--max-old-space-size=64' });
+    proxy = await startNginx(stack.processes);
   });
   after(async () => {
     await proxy.stop();
-    for (const each of processes) await each.kill('SIGTERM');
-    await Promise.all([store.stop(), database.stop()]);
-    rmSync(folder.path, { recursive: true, force: true });
+    await stack.stop();
   });
 
-  const residentMiB = ({ pid }: RunningProcess): number =>
+  const residentMiB = ({ pid }: { readonly pid: number }): number =>
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
   /** Lets all clients upload for a minute. Resolves with the number of files and of each status, and the memory of each second. */
@@ -55,7 +31,7 @@ describe('The example for S3, with 200 clients', () => {
     const memory: number[] = [];
     const endsAt = Date.now() + MINUTE_MS;
     let files = 0;
-    const timer = setInterval(() => memory.push(Math.max(...processes.map(residentMiB))), 1000);
+    const timer = setInterval(() => memory.push(Math.max(...stack.processes.map(residentMiB))), 1000);
     await Promise.all(
       Array.from({ length: CLIENTS }, async (_, index) => {
         const onStatus = (status: number): unknown =>
@@ -82,8 +58,7 @@ describe('The example for S3, with 200 clients', () => {
     );
     assert.deepEqual(Object.keys(statuses).sort(), ['200', '201']);
     assert.ok(late < early * 1.25);
-    while (new Set(folder.reports().map(({ id }) => id)).size < files)
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    await stack.reports(files);
   });
 
   test('answers all with one user with 429 above the default limits, and with nothing else', async (t) => {

@@ -1,13 +1,10 @@
 // What an upload costs: the table of docs/operating.md is measured, with the requests of the service itself counted in its process.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { PAGE, RECEIPT_KEY, SETTINGS } from '../support/service-s3.ts';
-import { startDatabase } from './support/database.ts';
-import { exampleFolder, runScript } from './support/processes.ts';
-import { startStore } from './support/store.ts';
+import { runInExample } from '../support/service-s3.ts';
+import { startStack } from './support/stack.ts';
 
 /** Uploads one file through `handle`, and prints what was counted. Chunks go to the store without being counted. */
 const SCRIPT = `
@@ -57,31 +54,17 @@ process.stdout.write(JSON.stringify(counts));
 `;
 
 test('an upload costs what docs/operating.md says', async (t) => {
-  const [store, database] = await Promise.all([startStore(), startDatabase()]);
-  const folder = exampleFolder();
-  t.after(async () => {
-    await Promise.all([store.stop(), database.stop()]);
-    rmSync(folder.path, { recursive: true, force: true });
-  });
-  const settings = {
-    ...SETTINGS,
-    ...store.settings,
-    RECEIPT_KEY,
-    PAGE_ORIGIN: PAGE,
-    DATABASE_URL: database.url,
-  };
-  await runScript(folder, 'bucket.ts', settings);
+  const stack = await startStack({ FAILING_REPORTS: '0' }, 0);
+  t.after(() => stack.stop());
   const measured: Record<string, number>[] = [];
-  for (const chunks of ['1', '100']) {
-    const args = ['--import', 'tsx', '--input-type=module', '--eval', SCRIPT];
-    const env = { PATH: process.env.PATH, ...settings, CHUNKS: chunks, FAILING_REPORTS: '0' };
-    const child = spawn(process.execPath, args, {
-      cwd: folder.path,
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+  for (const CHUNKS of ['1', '100']) {
+    const child = runInExample(
+      ['--input-type=module', '--eval', SCRIPT],
+      { ...stack.settings, CHUNKS },
+      stack.folder,
+    );
     let said = '';
-    child.stdout.on('data', (text) => (said += text));
+    child.stdout?.on('data', (text) => (said += text));
     await once(child, 'close');
     measured.push(JSON.parse(said) as Record<string, number>);
   }

@@ -8,58 +8,34 @@ import { startBrowser, until } from '../e2e/support/browser.ts';
 import { writeRandom } from '../e2e/support/files.ts';
 import { type Pages, startPages } from '../e2e/support/pages.ts';
 import { hasStored, pick } from '../e2e/support/transfer.ts';
-import { SETTINGS } from '../support/service-s3.ts';
-import { type RunningDatabase, startDatabase } from './support/database.ts';
 import { type RunningProxy, startNginx } from './support/nginx.ts';
-import { freePort } from './support/ports.ts';
-import {
-  exampleFolder,
-  type Folder,
-  type RunningProcess,
-  runScript,
-  startProcess,
-} from './support/processes.ts';
-import { type RunningStore, startStore } from './support/store.ts';
+import { type Stack, startStack } from './support/stack.ts';
 
 const MIB = 2 ** 20;
 
 describe('1 GiB to Ceph RGW from a browser', () => {
-  let store: RunningStore;
-  let database: RunningDatabase;
-  let folder: Folder;
+  let stack: Stack;
   let pages: Pages;
   let proxy: RunningProxy;
   let context: Awaited<ReturnType<typeof startBrowser>>;
-  let processes: RunningProcess[] = [];
   const scratch = mkdtempSync(join(tmpdir(), 'gigabyte-'));
 
   before(async () => {
-    [store, database, pages] = await Promise.all([startStore(), startDatabase(), startPages()]);
-    folder = exampleFolder();
-    const settings = {
-      ...SETTINGS,
-      ...store.settings,
-      DATABASE_URL: database.url,
-      PAGE_ORIGIN: pages.origin,
-    };
-    await runScript(folder, 'bucket.ts', settings);
-    processes = await Promise.all([startProcess(folder, settings), startProcess(folder, settings)]);
-    proxy = await startNginx(
-      await freePort(),
-      processes.map(({ baseUrl }) => baseUrl),
-    );
-    pages.allow(proxy.baseUrl, store.settings.S3_ENDPOINT ?? '');
+    pages = await startPages();
+    stack = await startStack({ PAGE_ORIGIN: pages.origin });
+    proxy = await startNginx(stack.processes);
+    pages.allow(proxy.baseUrl, stack.store.settings.S3_ENDPOINT ?? '');
     context = await startBrowser(join(scratch, 'profile'));
   });
   after(async () => {
     await context.close();
     await proxy.stop();
-    for (const each of processes) await each.kill('SIGTERM');
-    await Promise.all([store.stop(), database.stop(), pages.close()]);
-    for (const path of [folder.path, scratch]) rmSync(path, { recursive: true, force: true });
+    await Promise.all([stack.stop(), pages.close()]);
+    rmSync(scratch, { recursive: true, force: true });
   });
 
   test('arrives byte for byte, and the service sees none of its bytes', async (t) => {
+    const { store, processes } = stack;
     const element = `<secure-uploader base-url="${proxy.baseUrl}" parent-id="folder-a" auth="token"
       commit-path="/files/uploadsession/commit" cancel-path="/files/uploadsession"></secure-uploader>`;
     const page = await context.newPage();
@@ -76,7 +52,7 @@ describe('1 GiB to Ceph RGW from a browser', () => {
     await pick(page, path);
     await hasStored(page, 200 * MIB);
     await store.kill();
-    await processes[0]?.kill('SIGKILL');
+    await processes[0]?.stop('SIGKILL');
     await page.waitForFunction(
       () => document.querySelector('secure-uploader')?.snapshot.files.some(({ retryAt }) => retryAt),
       null,
@@ -92,7 +68,7 @@ describe('1 GiB to Ceph RGW from a browser', () => {
     const receivedBytes = proxy.receivedBytes();
     t.diagnostic(`the service received ${receivedBytes} bytes`);
     assert.ok(receivedBytes < MIB);
-    while (folder.reports().length === 0) await new Promise((resolve) => setTimeout(resolve, 100));
-    assert.deepEqual(new Set(folder.reports().map(({ id }) => id)), new Set([fileId]));
+    const ids = (await stack.reports(1)).map(({ id }) => id);
+    assert.deepEqual(new Set(ids), new Set([fileId]));
   });
 });

@@ -1,6 +1,9 @@
 // Runs demo/examples/service-s3 on a free port, as its own process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { installedExample } from './built.ts';
 
 /** Origin of the page that the example allows. */
@@ -38,9 +41,20 @@ export const VARIANTS = {
 
 export interface RunningExample {
   readonly baseUrl: string;
+  readonly pid: number;
   /** All that the process has printed. */
   output(): string;
-  stop(): Promise<void>;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** Returns a copy of the example with other hooks. */
+export function copyExample(hooks: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'service-s3-'));
+  const source = installedExample();
+  for (const name of readdirSync(source))
+    (name === 'node_modules' ? symlinkSync : copyFileSync)(join(source, name), join(folder, name));
+  writeFileSync(join(folder, 'hooks.ts'), hooks);
+  return folder;
 }
 
 /** Runs Node in a folder with the example. */
@@ -71,9 +85,9 @@ export async function startExample(
     });
     void ended.then(() => reject(new Error(`the example ended: ${said}`)));
   });
-  const stop = async (): Promise<void> => {
-    child.kill();
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+    child.kill(signal);
     await ended;
   };
-  return { baseUrl, output: () => said, stop };
+  return { baseUrl, pid: child.pid ?? 0, output: () => said, stop };
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CompletedFile, onCompleted, refuse } from './hooks.ts';
 import { LEASE_MS, type Session, type Sessions, type Work } from './sessions.ts';
-import { assemble, forEach, remove, sizeOf } from './store.ts';
+import { assemble, forEach, remove, removeTarget, sizeOf } from './store.ts';
 
 const MIN_PART_BYTES = 5 * 2 ** 20;
 const POLL_MS = 5000;
@@ -102,7 +102,10 @@ export function createFiles(sessions: Sessions, report: (error: unknown) => unde
     await sessions.move(session.id, holder, 'delivered');
   }
 
-  async function clear({ id, user, chunks }: Work, holder: string) {
+  async function clear(work: Work, holder: string) {
+    const { id, user, chunks, state } = work;
+    // The file of a canceled upload may have been assembled, or a part of it.
+    if (state === 'open') await removeTarget(fileOf(work).key);
     await forEach(chunks, (hash) => remove(keyOf('chunks', user, hash)));
     await sessions.move(id, holder, 'deleted');
   }

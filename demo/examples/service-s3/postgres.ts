@@ -120,7 +120,7 @@ export async function postgresSessions(
       const { rows } = await pool.query(
         `update upload_sessions set holder = $1, lease_until = now() + ${ms(LEASE_MS)} where id = (
            select id from upload_sessions where lease_until <= now()
-             and (state in ('committing', 'done') or expires_at + ${ms(URLS_MS)} < now())
+             and (state in ('committing', 'done') or expires_at < now() - ${ms(URLS_MS)})
            order by lease_until limit 1 for update skip locked)
          returning ${COLUMNS}`,
         [holder],

@@ -29,12 +29,11 @@ export const started = () => {
   });
   return service;
 };
-let isClosing = false;
 
 async function ready() {
   const { sessions } = await started();
   await Promise.all([sessions.check(), call('GET', '?max-keys=0', { signal: AbortSignal.timeout(5000) })]);
-  return isClosing ? reply(503, { debuginfo: 'closing' }) : reply(200, {});
+  return reply(200, {});
 }
 
 /** Handles one request. The server has to limit the size of the body, and to add the headers for CORS. */
@@ -62,7 +61,6 @@ export async function handle(request: Request): Promise<Response> {
  * process.
  */
 export async function close() {
-  isClosing = true;
   if (!service) return;
   const { files, pool } = await service;
   await files.close();

@@ -78,6 +78,12 @@ async function abortUploads(target: string) {
     await call('DELETE', `${target}?uploadId=${encodeURIComponent(id)}`).catch(() => undefined);
 }
 
+/** Deletes what an unfinished `assemble` may have left. */
+export async function removeTarget(target: string) {
+  await abortUploads(target);
+  await remove(target);
+}
+
 /**
  * Joins objects to a new one, which has none of their metadata. All but the last need 5 MiB. Stops when `signal` aborts, or if
  * `check` rejects before the object is made.

@@ -2,14 +2,11 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, symlinkSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { type IncomingMessage, request as send } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { installedExample } from '../../support/built.ts';
 import {
+  copyExample,
   type RunningExample,
   runInExample,
   SETTINGS,
@@ -142,10 +139,6 @@ export class Client {
   }
 }
 
-interface Store {
-  fetch(url: string, init?: RequestInit): Promise<Response>;
-}
-
 export interface World {
   readonly store: RunningStore;
   readonly database: RunningDatabase;
@@ -158,8 +151,7 @@ export interface World {
   /** Folder of the example with two users. */
   readonly folder: string;
   client(token: string, baseUrl: string): Client;
-  /** Resolves with the response of the store to a request of its owner. */
-  ask(path: string, method?: string): Promise<Response>;
+  readonly ask: RunningStore['ask'];
   /** Uploads a file of two chunks as Alice, and checks its bytes. Resolves with the keys of its objects. */
   upload(): Promise<string[]>;
   /** Runs hostile requests. Then checks that they have stored only the returned keys, and that a normal upload still works. */
@@ -183,13 +175,8 @@ export async function startWorld(): Promise<World> {
 }
 
 async function startParts(ends: (() => Promise<unknown>)[]): Promise<Omit<World, 'stop'>> {
-  const folder = await mkdtemp(join(tmpdir(), 'secure-uploader-hostile-'));
+  const folder = copyExample(readFileSync(new URL('two-users.ts', import.meta.url), 'utf8'));
   ends.push(() => rm(folder, { recursive: true, force: true }));
-  const installed = installedExample();
-  const packages = join(installed, 'node_modules');
-  cpSync(installed, folder, { recursive: true, filter: (path) => path !== packages });
-  symlinkSync(packages, join(folder, 'node_modules'));
-  cpSync(fileURLToPath(new URL('two-users.ts', import.meta.url)), join(folder, 'hooks.ts'));
 
   const store = await startStore();
   ends.push(store.stop);
@@ -201,7 +188,7 @@ async function startParts(ends: (() => Promise<unknown>)[]): Promise<Omit<World,
   const example = await startExample('hono', settings, { folder });
   ends.push(example.stop);
 
-  const { S3_SECRET_ACCESS_KEY: secretAccessKey = '', RECEIPT_KEY, S3_REGION: region } = settings;
+  const { S3_SECRET_ACCESS_KEY: secretAccessKey = '', RECEIPT_KEY } = settings;
   const secrets = new Set([
     TOKEN,
     SECOND_TOKEN,
@@ -216,11 +203,7 @@ async function startParts(ends: (() => Promise<unknown>)[]): Promise<Omit<World,
     Client,
   ];
 
-  const { AwsClient } = await import(pathToFileURL(join(packages, 'aws4fetch/dist/aws4fetch.esm.mjs')).href);
-  const keys = { accessKeyId: settings.S3_ACCESS_KEY_ID, secretAccessKey };
-  const aws: Store = new AwsClient({ ...keys, region, service: 's3' });
-  const ask = (path: string, method = 'GET'): Promise<Response> =>
-    aws.fetch(`${settings.S3_ENDPOINT}/${settings.S3_BUCKET}${path}`, { method });
+  const { ask } = store;
   /** Resolves with the keys of all objects and unfinished uploads. */
   async function list(): Promise<string[]> {
     const texts = await Promise.all(

@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from './ports.ts';
 
 const document = fileURLToPath(new URL('../../../docs/operating.md', import.meta.url));
 
@@ -16,12 +17,13 @@ export interface RunningProxy {
   stop(): Promise<void>;
 }
 
-/** Starts nginx on `port`. Resolves when it accepts requests. */
-export async function startNginx(port: number, upstreams: readonly string[]): Promise<RunningProxy> {
+/** Starts nginx in front of two processes. Resolves when it accepts requests. */
+export async function startNginx(processes: readonly { readonly baseUrl: string }[]): Promise<RunningProxy> {
+  const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'nginx-'));
   const log = join(folder, 'access.log');
   const [, server = ''] = /```nginx\n([\s\S]+?)```/.exec(readFileSync(document, 'utf8')) ?? [];
-  const hosts = upstreams.map((url) => new URL(url).host);
+  const hosts = processes.map(({ baseUrl }) => new URL(baseUrl).host);
   const places = ['127.0.0.1:8081', '127.0.0.1:8082'];
   let http = server.replace('listen 8080', `listen 127.0.0.1:${port}`);
   for (const [index, place] of places.entries()) {

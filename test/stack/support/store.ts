@@ -14,7 +14,7 @@ const exec = promisify(execFile);
 const script = fileURLToPath(new URL('../../../scripts/ceph-rgw.sh', import.meta.url));
 
 interface Aws {
-  readonly AwsClient: new (options: object) => { fetch(url: string): Promise<Response> };
+  readonly AwsClient: new (options: object) => { fetch(url: string, init: RequestInit): Promise<Response> };
 }
 
 export interface RunningStore {
@@ -25,6 +25,8 @@ export interface RunningStore {
   /** The same, in the middle of its requests. */
   kill(): Promise<void>;
   resume(): Promise<void>;
+  /** Resolves with the response to a request of the owner of the bucket `uploads`. */
+  ask(path: string, method?: string): Promise<Response>;
   /** Resolves with the keys and sizes of all objects below `prefix`. */
   list(prefix: string): Promise<Map<string, number>>;
   /** Resolves with the SHA-256 of an object. */
@@ -33,18 +35,23 @@ export interface RunningStore {
 }
 
 /** Reads objects with the package of the example that signs requests. */
-async function objectsOf(settings: Record<string, string>): Promise<Pick<RunningStore, 'list' | 'hashOf'>> {
+async function objectsOf(
+  settings: Record<string, string>,
+): Promise<Pick<RunningStore, 'ask' | 'list' | 'hashOf'>> {
   const { resolve } = createRequire(join(installedExample(), 'package.json'));
   const { AwsClient } = (await import(pathToFileURL(resolve('aws4fetch')).href)) as Aws;
   const { S3_ACCESS_KEY_ID = '', S3_SECRET_ACCESS_KEY = '', S3_REGION = '', S3_ENDPOINT } = settings;
   const keys = { accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY, region: S3_REGION };
   const aws = new AwsClient({ ...keys, service: 's3' });
+  const ask = (path: string, method = 'GET'): Promise<Response> =>
+    aws.fetch(`${S3_ENDPOINT}/uploads${path}`, { method });
   const get = async (path: string): Promise<Response> => {
-    const response = await aws.fetch(`${S3_ENDPOINT}/uploads${path}`);
+    const response = await ask(path);
     if (!response.ok) throw new Error(`${path}: ${response.status}`);
     return response;
   };
   return {
+    ask,
     async list(prefix) {
       const text = await (
         await get(`?list-type=2&max-keys=1000&prefix=${encodeURIComponent(prefix)}`)

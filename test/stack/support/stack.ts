@@ -1,0 +1,77 @@
+// Two processes of the example with hooks of the tests, PostgreSQL and Ceph RGW.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  copyExample,
+  type RunningExample,
+  runInExample,
+  SETTINGS,
+  startExample,
+} from '../../support/service-s3.ts';
+import { type RunningDatabase, startDatabase } from './database.ts';
+import { type RunningStore, startStore } from './store.ts';
+
+/** A file that `onCompleted` reported. */
+export interface Report {
+  readonly id: string;
+  readonly user: string;
+  readonly folder: string;
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly key: string;
+}
+
+export interface Stack {
+  readonly store: RunningStore;
+  readonly database: RunningDatabase;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly processes: RunningExample[];
+  start(): Promise<RunningExample>;
+  /** Resolves with all reports, or those of a user, with their repetitions, when this number of files was reported. */
+  reports(fileCount: number, user?: string): Promise<Report[]>;
+  stop(): Promise<void>;
+}
+
+function replace(path: string, before: string, after: string): void {
+  const text = readFileSync(path, 'utf8');
+  assert.ok(text.includes(before), before);
+  writeFileSync(path, text.replace(before, after));
+}
+
+/** Creates the bucket, and starts `count` processes. */
+export async function startStack(changes: Record<string, string> = {}, count = 2): Promise<Stack> {
+  const [store, database] = await Promise.all([startStore(), startDatabase()]);
+  const folder = copyExample(readFileSync(new URL('many-users.ts', import.meta.url), 'utf8'));
+  const REPORTS = join(folder, 'reports');
+  writeFileSync(REPORTS, '');
+  // A tenth of the times, so that the work of a killed process is continued soon.
+  replace(join(folder, 'sessions.ts'), 'LEASE_MS = 30_000', 'LEASE_MS = 3000');
+  replace(join(folder, 'files.ts'), 'POLL_MS = 5000', 'POLL_MS = 500');
+  const settings = { ...SETTINGS, ...store.settings, DATABASE_URL: database.url, REPORTS, ...changes };
+  const [status] = await once(runInExample(['bucket.ts'], settings, folder), 'exit');
+  assert.equal(status, 0);
+  const start = (): Promise<RunningExample> => startExample('hono', settings, { folder });
+  const processes = await Promise.all(Array.from({ length: count }, start));
+  return {
+    ...{ store, database, settings, folder, processes, start },
+    async reports(fileCount, user) {
+      for (;;) {
+        const lines = readFileSync(REPORTS, 'utf8').trim().split('\n').filter(Boolean);
+        const own = lines
+          .map((line) => JSON.parse(line) as Report)
+          .filter((file) => !user || file.user === user);
+        if (new Set(own.map(({ id }) => id)).size >= fileCount) return own;
+        await sleep(100);
+      }
+    },
+    async stop() {
+      await Promise.all(processes.map((each) => each.stop()));
+      await Promise.all([store.stop(), database.stop()]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
