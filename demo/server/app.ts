@@ -39,11 +39,10 @@ export function createApp(parts: Parts, test?: TestMode): Hono<Env> {
   app.onError((error, c) => {
     if (!(error instanceof Refusal)) {
       if (!c.get('gone').aborted) console.error(`${c.req.method} ${c.req.path}:`, error);
-      const [status, text] = isDiskFull(error)
-        ? ([503, 'no space left'] as const)
-        : ([500, 'internal error'] as const);
-      if (isFiles(c.req.path)) return c.json({ debuginfo: text }, status);
-      return c.json({ error: 'server_error', error_description: text }, status);
+      const isFull = isDiskFull(error);
+      const text = isFull ? 'no space left' : 'internal error';
+      if (isFiles(c.req.path)) return c.json({ debuginfo: text }, isFull ? 507 : 500);
+      return c.json({ error: 'server_error', error_description: text }, isFull ? 503 : 500);
     }
     const said = isFiles(c.req.path)
       ? { debuginfo: error.message }

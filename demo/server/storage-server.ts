@@ -48,7 +48,7 @@ export async function answerTo(
   } catch (error) {
     if (error instanceof Broken) throw error;
     console.error('storage:', error);
-    const answer = isDiskFull(error) ? refuse(503, 'no space left') : refuse(500, 'internal error');
+    const answer = isDiskFull(error) ? refuse(507, 'no space left') : refuse(500, 'internal error');
     return complete(parts, request, answer);
   }
 }

@@ -60,6 +60,10 @@ const ABOUT_BAD = { match: { fileName: 'bad.bin' }, ...FOR_EVER };
 test('a file that gets 503 from the service fails alone, and retry completes it', () =>
   failsAndRecovers([{ operation: 'session', status: 503, ...ABOUT_BAD }], 'rate-limited', /busy/i));
 
+for (const operation of ['session', 'put', 'commit'] as const)
+  test(`a service without space (507 to ${operation}) fails that file alone, and retry completes it`, () =>
+    failsAndRecovers([{ operation, status: 507, ...ABOUT_BAD }], 'service-full', /no space left/i));
+
 test('invalid JSON when a session is opened fails that file alone, and retry completes it', () =>
   failsAndRecovers(
     [{ operation: 'session', status: 200, body: '<html>', ...ABOUT_BAD }],

@@ -1,23 +1,12 @@
 // What the service stores across restarts and crashes.
 import assert from 'node:assert/strict';
-import {
-  appendFile,
-  type FileHandle,
-  mkdir,
-  mkdtemp,
-  open as openFile,
-  readFile,
-  rm,
-  rmdir,
-  stat,
-} from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, mock, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { startService } from '../../demo/server/server.ts';
 import { openState, type Row, type State } from '../../demo/server/state.ts';
-import { actAs, randomChunks, startRig, upload } from './support.ts';
+import { actAs, fillDisk, randomChunks, startRig, upload } from './support.ts';
 
 interface Count extends Row {
   count: number;
@@ -198,13 +187,13 @@ test('a change that could not be written is undone, and later changes are not', 
   let state = await open();
   const rows = state.table<Count>('undone');
   await rows.put('a', { count: 1 });
-  const refuse = await refuseAppends(() => true);
+  const empty = await fillDisk();
   await assert.rejects(rows.put('a', { count: 2 }), /no space/);
   await assert.rejects(rows.take('a'), /no space/);
   await assert.rejects(rows.put('b', { count: 1 }), /no space/);
   const both = [rows.put('a', { count: 3 }), rows.put('a', { count: 4 })];
   for (const { status } of await Promise.allSettled(both)) assert.equal(status, 'rejected');
-  refuse.mock.restore();
+  empty();
   assert.deepEqual(await rows.list(), [{ count: 1 }]);
   await rows.put('a', { count: 5 });
   await state.close();
@@ -213,29 +202,15 @@ test('a change that could not be written is undone, and later changes are not', 
   await state.close();
 });
 
-/** Lets appending to a file fail if its text matches. */
-async function refuseAppends(matches: (text: string) => boolean) {
-  const file = await openFile(fileURLToPath(import.meta.url));
-  const prototype = Object.getPrototypeOf(file) as FileHandle;
-  await file.close();
-  const { appendFile: append } = prototype;
-  return mock.method(prototype, 'appendFile', async function (this: FileHandle, text: string) {
-    if (matches(text)) throw new Error('no space');
-    return append.call(this, text);
-  });
-}
-
 test('a name is free if the file that took it could not be written', async (t) => {
   const rig = await startRig();
   t.after(() => rig.end());
   const alice = await actAs(rig.service, 'alice');
   const [chunk = new Uint8Array()] = randomChunks(10);
   const file = { name: 'unique.bin', folder: 'folder-unique' };
-  const report = mock.method(console, 'error', () => undefined);
-  const refuse = await refuseAppends((text) => text.includes('["files"'));
-  assert.equal((await upload(alice, [chunk], file)).status, 500);
-  refuse.mock.restore();
-  report.mock.restore();
+  const empty = await fillDisk('ENOSPC', (text) => text.includes('["files"'));
+  assert.equal((await upload(alice, [chunk], file)).status, 507);
+  empty();
   assert.equal((await upload(alice, [chunk], file)).status, 200);
   assert.equal((await alice.open({ ...file, size: 1 })).status, 409);
 });

@@ -1,8 +1,10 @@
 // Starts a real service on free ports with its own folder, and calls the service as a page would.
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mock } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { type Service, type ServiceOptions, startService } from '../../demo/server/server.ts';
 
 /** Origin of the page that all tests simulate. */
@@ -164,4 +166,30 @@ export async function upload(
     if (url) await put(url, chunks[index] ?? new Uint8Array());
   }
   return person.commit(passport, hashes, receipts);
+}
+
+/**
+ * Lets appending to a file fail if its text matches, as on a disk without space. Chunks, which are not text, fail if it matches
+ * `''`. Returns a function that ends this.
+ */
+export async function fillDisk(
+  code: 'ENOSPC' | 'EDQUOT' = 'ENOSPC',
+  matches: (text: string) => boolean = () => true,
+): Promise<() => void> {
+  const file = await open(fileURLToPath(import.meta.url));
+  const prototype = Object.getPrototypeOf(file) as FileHandle;
+  await file.close();
+  const mocks = (['appendFile', 'writev'] as const).map((name) => {
+    const write = prototype[name] as (...args: unknown[]) => Promise<unknown>;
+    return mock.method(prototype, name, async function (this: FileHandle, ...args: unknown[]) {
+      if (matches(name === 'appendFile' ? String(args[0]) : ''))
+        throw Object.assign(new Error('no space'), { code });
+      return write.apply(this, args);
+    });
+  });
+  // The service reports such errors.
+  const report = mock.method(console, 'error', () => undefined);
+  return () => {
+    for (const each of [...mocks, report]) each.mock.restore();
+  };
 }
