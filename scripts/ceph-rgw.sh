@@ -5,13 +5,14 @@
 #   ceph-rgw.sh start DIR [RGW_PORT=8333] [MON_PORT=8334]   prints the settings of the store as NAME=value lines
 #   ceph-rgw.sh outage DIR                                  stops the gateway; `start` starts it again with the same objects
 #   ceph-rgw.sh kill DIR                                    the same, without an end of its running requests
+#   ceph-rgw.sh quota DIR BUCKET BYTES|none                 limits the size of a bucket, from the next request on
 #   ceph-rgw.sh stop DIR                                    stops all processes that DIR/run/*.pid name, and removes the data
 #
 # Runs as root. All ports are on 127.0.0.1, the OSD uses the 16 ports after MON_PORT. Nothing in /etc/ceph or /var/lib/ceph is used.
 set -euo pipefail
 
 command=${1:-}
-[ -n "$command" ] && [ -n "${2:-}" ] || { sed -n '2,10p' "$0" >&2; exit 64; }
+[ -n "$command" ] && [ -n "${2:-}" ] || { sed -n '2,11p' "$0" >&2; exit 64; }
 mkdir -p "$2"
 dir=$(cd "$2" && pwd -P)
 rgw_port=${3:-8333}
@@ -59,6 +60,7 @@ rgw_responds() { timeout 3 bash -c "exec 3<>/dev/tcp/127.0.0.1/$rgw_port && prin
 
 write_conf() {
   # `auth none` needs the mode `crc`. `tcp_nodelay` avoids 40 ms for each small response. `gc` frees deleted bytes after seconds.
+  # Without `rgw_bucket_quota_ttl`, the gateway may compare a quota with a size of ten minutes ago.
   cat >"$conf" <<CONF
 [global]
 fsid = $(cat /proc/sys/kernel/random/uuid)
@@ -110,6 +112,7 @@ rgw_override_bucket_index_max_shards = 1
 rgw_dynamic_resharding = false
 rgw_gc_obj_min_wait = 5
 rgw_gc_processor_period = 5
+rgw_bucket_quota_ttl = 0
 CONF
 }
 
@@ -141,9 +144,18 @@ start() {
   ceph-osd -c "$conf" -i 0 --mkfs --osd-uuid "$uuid" >>"$dir/log/osd.out" 2>&1
   spawn osd ceph-osd -c "$conf" -i 0 -f
   wait_for osd osd_is_up
-  timeout $wait_s radosgw-admin -c "$conf" -n client.admin user create --uid=demo --display-name=demo \
-    --access-key="$access_key" --secret-key="$secret_key" >>"$dir/log/user.out" 2>&1
+  admin user create --uid=demo --display-name=demo --access-key="$access_key" --secret-key="$secret_key"
   start_rgw
+}
+
+admin() {
+  timeout $wait_s radosgw-admin -c "$conf" -n client.admin "$@" >>"$dir/log/admin.out" 2>&1 ||
+    { tail -n 20 "$dir/log/admin.out" >&2; fail "radosgw-admin $1 failed"; }
+}
+quota() {
+  local action=enable
+  if [ "$2" = none ]; then action=disable; else admin quota set --quota-scope=bucket --bucket="$1" --max-size="$2"; fi
+  admin quota "$action" --quota-scope=bucket --bucket="$1"
 }
 
 stop_all() {
@@ -159,6 +171,7 @@ case $command in
     ;;
   outage) stop_one rgw ;;
   kill) is_running rgw && kill -KILL "$(cat "$run/rgw.pid")" ;;
+  quota) quota "${3:-uploads}" "${4:-none}" ;;
   stop) stop_all; rmdir "$dir" ;;
   *) fail "unknown command $command" ;;
 esac

@@ -100,6 +100,25 @@ test('a storage that refuses every byte is reported, and retry works once it acc
   await page.close();
 });
 
+test('a page that takes 403 of the storage for a full one still replaces an expired URL', async () => {
+  world.service.faults.add({ operation: 'chunks', expireTickets: true });
+  world.service.faults.clearLog();
+  const page = await world.openWithToken(QUICK);
+  await page.evaluate(() => {
+    const profile = { putStatuses: { 403: 'full' } };
+    Object.assign(document.querySelector('secure-uploader') as HTMLElement, { profile });
+  });
+  await pick(page, [bad]);
+  const [completed] = await until(page, 'upload-completed');
+  assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, badSha256);
+  const puts = world.service.log.filter(({ operation, method }) => operation === 'put' && method === 'PUT');
+  assert.deepEqual(
+    puts.map(({ status }) => status),
+    [403, 200],
+  );
+  await page.close();
+});
+
 test('a service that is down is reported, and retry works once it is back', async () => {
   // The token must be created before the service stops.
   const { token } = await world.service.createToken('alice', 3_600_000);

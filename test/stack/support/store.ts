@@ -25,6 +25,8 @@ export interface RunningStore {
   /** The same, in the middle of its requests. */
   kill(): Promise<void>;
   resume(): Promise<void>;
+  /** Limits the bytes in the bucket `uploads` to those that it has now and `freeBytes` more; `undefined` ends the limit. */
+  setQuota(freeBytes: number | undefined): Promise<void>;
   /** Resolves with the response to a request of the owner of the bucket `uploads`. */
   ask(path: string, method?: string): Promise<Response>;
   /** Resolves with the keys and sizes of all objects below `prefix`. */
@@ -79,12 +81,18 @@ export async function startStore(): Promise<RunningStore> {
   const settings: Record<string, string> = Object.fromEntries(
     lines.map((line) => line.split(/=(.*)/).slice(0, 2)),
   );
+  const objects = await objectsOf(settings);
   return {
+    ...objects,
     settings,
     interrupt: async () => void (await exec(script, ['outage', folder])),
     kill: async () => void (await exec(script, ['kill', folder])),
-    ...(await objectsOf(settings)),
     resume: async () => void (await start()),
+    async setQuota(freeBytes) {
+      const sizes = freeBytes === undefined ? [] : [...(await objects.list('')).values(), freeBytes];
+      const quota = freeBytes === undefined ? 'none' : `${sizes.reduce((sum, size) => sum + size)}`;
+      await exec(script, ['quota', folder, 'uploads', quota]);
+    },
     stop: async () => void (await exec(script, ['stop', folder])),
   };
 }
