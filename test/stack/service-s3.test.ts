@@ -6,7 +6,7 @@ import { until } from '../e2e/support/browser.ts';
 import { writeRandom } from '../e2e/support/files.ts';
 import { hasStored, pick } from '../e2e/support/transfer.ts';
 import { failuresOf, runConform } from '../support/conform.ts';
-import { TOKEN } from '../support/service-s3.ts';
+import { startExample, TOKEN, VARIANTS } from '../support/service-s3.ts';
 import { type Journeys, startJourneys, storedBy } from './support/journeys.ts';
 
 const MIB = 2 ** 20;
@@ -68,18 +68,20 @@ for (const sessions of ['memory', 'PostgreSQL'] as const)
       await page.close();
     });
 
-    test('passes the checks of conform, which finds its settings', async () => {
-      const { example, pages } = journeys;
-      const paths = { 'commit-path': '/files/uploadsession/commit', 'cancel-path': '/files/uploadsession' };
-      const options = {
-        'base-url': example.baseUrl,
-        'parent-id': 'folder-a',
-        token: TOKEN,
-        origin: pages.origin,
-      };
-      const report = await runConform({ ...options, ...paths });
-      assert.deepEqual(failuresOf(report), []);
-      assert.ok(report.passed > 125, `${report.passed} passed`);
-      assert.equal(report.profile, '{\n  sendSizes: true,\n  minChunkSize: 5242880,\n}');
-    });
+    for (const variant of Object.keys(VARIANTS) as (keyof typeof VARIANTS)[])
+      test(`passes the checks of conform on ${variant}, which finds its settings`, async () => {
+        const { pages, settings } = journeys;
+        const example = await startExample(variant, settings);
+        try {
+          const report = await runConform({
+            ...{ 'base-url': example.baseUrl, 'parent-id': 'folder-a', token: TOKEN, origin: pages.origin },
+            ...{ 'commit-path': '/files/uploadsession/commit', 'cancel-path': '/files/uploadsession' },
+          });
+          assert.deepEqual(failuresOf(report), []);
+          assert.ok(report.passed > 125, `${report.passed} passed`);
+          assert.equal(report.profile, '{\n  sendSizes: true,\n  minChunkSize: 5242880,\n}');
+        } finally {
+          await example.stop();
+        }
+      });
   });
