@@ -56,7 +56,8 @@ describe('The example for S3, with 200 clients', () => {
     t.diagnostic(
       `${files} files, ${JSON.stringify(statuses)}, ${early.toFixed(0)} MiB, then ${late.toFixed(0)} MiB`,
     );
-    assert.deepEqual(Object.keys(statuses).sort(), ['200', '201']);
+    // 202: the process assembles other files.
+    for (const status of Object.keys(statuses)) assert.match(status, /^20[012]$/);
     assert.ok(late < early * 1.25);
     await stack.reports(files);
   });
@@ -64,6 +65,7 @@ describe('The example for S3, with 200 clients', () => {
   test('answers all with one user with 429 above the default limits, and with nothing else', async (t) => {
     const { files, statuses } = await load(() => 'user-one');
     t.diagnostic(`${files} files, ${JSON.stringify(statuses)}`);
-    assert.deepEqual(Object.keys(statuses).sort(), ['200', '201', '429']);
+    assert.ok(statuses['429']);
+    for (const status of Object.keys(statuses)) assert.match(status, /^(20[012]|429)$/);
   });
 });

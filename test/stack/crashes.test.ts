@@ -1,5 +1,6 @@
-// Two processes, PostgreSQL and the gateway of the store are killed at random moments while files are uploaded. The seed of each
-// run is printed. `SEED=` repeats its sizes and the order of its kills, not their moments; `RUNS=` sets the number of runs.
+// Two processes, PostgreSQL and the gateway of the store are killed at random moments while files are uploaded, or stand still for
+// longer than a lease (3 s here). The seed of each run is printed. `SEED=` repeats its sizes and the order of its kills, not their
+// moments; `RUNS=` sets the number of runs.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +14,7 @@ const { RUNS = '20', SEED } = process.env;
 describe('The example for S3, killed at random moments', () => {
   let stack: Stack;
   before(async () => {
-    stack = await startStack();
+    stack = await startStack({ SLOW_REFUSALS: '0.2' });
   });
   after(() => stack.stop());
 
@@ -23,19 +24,28 @@ describe('The example for S3, killed at random moments', () => {
     const { processes, database, store, start } = stack;
     while (!isOver()) {
       await sleep(100 + random() * 1200);
-      const part = Math.floor(random() * 4);
-      killed.push(['process 1', 'process 2', 'database', 'store'][part] ?? '');
+      const part = Math.floor(random() * 5);
+      const isLong = random() < 0.2;
+      const outageMs = random() * (isLong ? 5000 : 1000);
+      killed.push(
+        `${['process 1', 'process 2', 'database', 'store', 'pause'][part]}${isLong ? ' (long)' : ''}`,
+      );
       if (part < 2) {
         await processes[part]?.stop('SIGKILL');
         processes[part] = await start();
       } else if (part === 2) {
         await database.interrupt();
-        await sleep(random() * 1000);
+        await sleep(outageMs);
         await database.resume();
-      } else {
+      } else if (part === 3) {
         await store.kill();
-        await sleep(random() * 1000);
+        await sleep(outageMs);
         await store.resume();
+      } else {
+        const { pid = 0 } = processes[isLong ? 1 : 0] ?? {};
+        process.kill(pid, 'SIGSTOP');
+        await sleep(3000 + outageMs);
+        process.kill(pid, 'SIGCONT');
       }
     }
     return killed;
@@ -45,7 +55,7 @@ describe('The example for S3, killed at random moments', () => {
   for (let run = 1; run <= runs; run += 1) {
     const seed = SEED ? Number(SEED) : Math.floor(Math.random() * 2 ** 31);
     test(`all files are complete, reported, and nothing else is listed, run ${run}, SEED=${seed}`, {
-      timeout: 120_000,
+      timeout: 180_000,
     }, async (t) => {
       const random = randomFrom(seed);
       const { store, processes } = stack;
@@ -77,21 +87,20 @@ describe('The example for S3, killed at random moments', () => {
       const sent = await files;
       const done = sent.filter((file): file is Sent => file !== undefined);
       assert.equal(done.length, 8);
-      const keyOf = ({ fileId }: Sent): string => `files/u-${user}/${fileId}`;
-      assert.deepEqual(
-        [...(await store.list(`files/u-${user}/`))].sort(),
-        done.map((file) => [keyOf(file), file.sizeBytes]).sort(),
-      );
-      for (const file of done) assert.equal(await store.hashOf(keyOf(file)), file.sha256, file.name);
       // A report that failed is repeated when its lease ends.
-      const expected = new Map(
-        done.map((file) => {
-          const { fileId: id, name, sizeBytes } = file;
-          return [id, { id, user, folder: 'folder-a', name, sizeBytes, key: keyOf(file) }];
-        }),
-      );
-      for (const report of await stack.reports(done.length, user))
-        assert.deepEqual(report, expected.get(report.id));
+      const reports = await stack.reports(done.length, user);
+      const keys = new Map(reports.map(({ id, key }) => [id, key]));
+      for (const { fileId: id, name, sizeBytes, sha256 } of done) {
+        const key = keys.get(id) ?? '';
+        assert.equal(await store.hashOf(key), sha256, name);
+        const expected = { id, user, folder: 'folder-a', name, sizeBytes, key };
+        for (const report of reports.filter((each) => each.id === id)) assert.deepEqual(report, expected);
+      }
+      assert.equal(new Set(reports.map(({ id }) => id)).size, done.length);
+      await stack.clear(user);
+      assert.deepEqual([...(await store.list(`files/u-${user}/`)).keys()].sort(), [...keys.values()].sort());
+      assert.deepEqual([...(await store.list(`chunks/u-${user}/`))], []);
+      assert.doesNotMatch(await (await store.ask('?uploads')).text(), new RegExp(`files/u-${user}/`));
     });
   }
 });

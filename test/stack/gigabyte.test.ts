@@ -64,7 +64,7 @@ describe('1 GiB to Ceph RGW from a browser', () => {
     await store.resume();
     const [completed] = await until(page, 'upload-completed');
     const fileId = completed?.detail.commit.file_id;
-    assert.equal(await store.hashOf(`files/u-user-gigabyte/${fileId}`), hash);
+    assert.equal(await store.hashOf(await store.keyOfFile('user-gigabyte', fileId)), hash);
     const receivedBytes = proxy.receivedBytes();
     t.diagnostic(`the service received ${receivedBytes} bytes`);
     assert.ok(receivedBytes < MIB);

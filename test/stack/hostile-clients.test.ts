@@ -80,7 +80,7 @@ describe('The example for S3, with hostile clients', () => {
       assert.equal((await alice.commit(session, chunks)).status, 200);
       assert.deepEqual(await statusesOf(bob, session), none);
       const fileId = await database.query(`select file_id from upload_sessions where id = '${session}'`);
-      return [...keys, `files/u-${ALICE}/${fileId}`];
+      return [...keys, await world.store.keyOfFile(ALICE, fileId)];
     });
   });
 
@@ -211,7 +211,7 @@ describe('The example for S3, with hostile clients', () => {
       assert.equal(done.status, 200);
       assert.equal((await alice.commit(session, [small, large])).status, 422);
       assert.deepEqual((await alice.commit(session, chunks)).body, done.body);
-      return [...keys, `files/u-${ALICE}/${done.body.file_id}`];
+      return [...keys, await world.store.keyOfFile(ALICE, done.body.file_id)];
     });
   });
 
@@ -239,7 +239,7 @@ describe('The example for S3, with hostile clients', () => {
       let answer = await commit();
       while (answer.status === 202) answer = await commit();
       assert.equal(answer.status, 200);
-      return [...keys, `files/u-${ALICE}/${await ask('file_id')}`];
+      return [...keys, await world.store.keyOfFile(ALICE, await ask('file_id'))];
     });
   });
 
@@ -342,7 +342,7 @@ describe('The example for S3, with hostile clients', () => {
         const named = await alice.open(17, name);
         const done = await alice.commit(named, await alice.presign(named, (chunks[0] as Chunk).bytes));
         assert.deepEqual([done.status, done.body.file_name], [200, name]);
-        keys.push(`files/u-${ALICE}/${done.body.file_id}`);
+        keys.push(await world.store.keyOfFile(ALICE, done.body.file_id));
       }
       return keys;
     });

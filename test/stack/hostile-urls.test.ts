@@ -161,7 +161,7 @@ describe('The example for S3, with hostile users of its URLs', () => {
       assert.equal((await put(chunk, { headers: extra })).status, 200);
       const { status, body } = await alice.commit(session, chunks);
       assert.equal(status, 200);
-      const key = `files/u-${ALICE}/${body.file_id}`;
+      const key = await world.store.keyOfFile(ALICE, body.file_id);
       const { headers } = await world.ask(`/${key}`, 'HEAD');
       assert.equal(headers.get('content-type'), 'application/octet-stream');
       for (const name of Object.keys(extra)) assert.equal(headers.get(name), null, name);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../e2e/support/browser.ts';
 import { writeRandom } from '../e2e/support/files.ts';
 import { hasStored, pick } from '../e2e/support/transfer.ts';
@@ -67,6 +68,34 @@ for (const sessions of ['memory', 'PostgreSQL'] as const)
       assert.equal(new Set(stored).size, stored.length);
       await page.close();
     });
+
+    if (sessions === 'PostgreSQL')
+      test('sends nothing again if the response to the commit was lost, and the page is opened days later', async () => {
+        const { database, folder, hashOfFile, openPage, store } = journeys;
+        const page = await openPage();
+        let committed: string | undefined;
+        await page.route('**/commit', async (route) => {
+          committed = JSON.parse(await (await route.fetch()).text()).file_id;
+          await page.close();
+        });
+        const path = join(folder, 'late.bin');
+        const hash = writeRandom(path, 20 * MIB);
+        const chunks = (await store.list('chunks/')).size;
+        await pick(page, path);
+        await page.waitForEvent('close');
+        assert.ok((await store.list('chunks/')).size > chunks);
+        const later = `set expires_at = expires_at - interval '5 d', due_at = due_at - interval '5 d'`;
+        await database?.query(`update upload_sessions ${later}`);
+        while ((await store.list('chunks/')).size > 0) await sleep(200);
+        const nextPage = await openPage();
+        const stored = storedBy(nextPage);
+        await pick(nextPage, path);
+        const [completed] = await until(nextPage, 'upload-completed');
+        assert.equal(completed?.detail.commit.file_id, committed);
+        assert.equal(await hashOfFile(completed?.detail.commit.file_id), hash);
+        assert.deepEqual(stored, []);
+        await nextPage.close();
+      });
 
     for (const variant of Object.keys(VARIANTS) as (keyof typeof VARIANTS)[])
       test(`passes the checks of conform on ${variant}, which finds its settings`, async () => {

@@ -5,26 +5,30 @@ import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Sessions } from '../../demo/examples/service-s3/sessions.ts';
 import { installedExample } from '../support/built.ts';
-import { testSessions } from '../support/sessions-contract.ts';
+import { PLENTY, sessionOf, testSessions } from '../support/sessions-contract.ts';
 import { type RunningDatabase, startDatabase } from './support/database.ts';
 
 /** The module imports a package that only the example has. */
 interface Postgres {
   postgresSessions(url: string): Promise<{
     readonly sessions: Sessions;
-    readonly pool: { query(text: string): Promise<unknown>; end(): Promise<void> };
+    readonly pool: {
+      query(text: string): Promise<{ readonly rows: Record<string, number>[] }>;
+      end(): Promise<void>;
+    };
   }>;
 }
 
 describe('Sessions of the example in PostgreSQL', () => {
   let database: RunningDatabase;
-  let connections: Awaited<ReturnType<Postgres['postgresSessions']>>[] = [];
+  let connect: Postgres['postgresSessions'];
+  let connections: Awaited<ReturnType<typeof connect>>[] = [];
   before(async () => {
     database = await startDatabase();
     const { href } = pathToFileURL(join(installedExample(), 'postgres.ts'));
-    const { postgresSessions } = (await import(href)) as Postgres;
+    connect = ((await import(href)) as Postgres).postgresSessions;
     // Both create the tables.
-    connections = await Promise.all([postgresSessions(database.url), postgresSessions(database.url)]);
+    connections = await Promise.all([connect(database.url), connect(database.url)]);
   });
   after(async () => {
     for (const { pool } of connections) await pool.end();
@@ -37,10 +41,49 @@ describe('Sessions of the example in PostgreSQL', () => {
     const pass = async (ms: number): Promise<void> => {
       const by = `interval '${ms} milliseconds'`;
       await one.pool.query(
-        `update upload_sessions set expires_at = expires_at - ${by}, lease_until = lease_until - ${by}`,
+        `update upload_sessions set opened_at = opened_at - ${by}, expires_at = expires_at - ${by}, due_at = due_at - ${by}`,
       );
     };
     return { one: one.sessions, other: other.sessions, pass };
+  });
+
+  test('read only the rows that they need, of many', async () => {
+    await database.query('create database many');
+    const url = database.url.replace(/postgres$/, 'many');
+    const { pool } = await connect(url);
+    await pool.query(`insert into upload_sessions
+      (id, user_id, folder, name, size_bytes, file_id, state, opened_at, expires_at, due_at)
+      select 'id-' || n, 'user-' || n % 1000, '', '', 1, 'file-' || n, 'delivered', now() - n * interval '3 s',
+        now() + interval '7 d', now() from generate_series(1, 200000) n`);
+    // The statistics are old: they say that all rows are due.
+    await pool.query('alter table upload_sessions set (autovacuum_enabled = false)');
+    await pool.query('analyze upload_sessions');
+    await pool.query(`update upload_sessions set due_at = now() + interval '1 h'`);
+    await pool.end();
+    /** Resolves with the number of reads of the whole table, and of those with an index. Counts connections that have ended. */
+    const scans = async (): Promise<number[]> => {
+      const watch = await connect(url);
+      const { rows } = await watch.pool.query(
+        `select seq_scan::int, idx_scan::int from pg_stat_user_tables where relname = 'upload_sessions'`,
+      );
+      await watch.pool.end();
+      return [rows[0]?.seq_scan ?? 0, rows[0]?.idx_scan ?? 0];
+    };
+    const before = await scans();
+    const busy = await connect(url);
+    const session = sessionOf('user-1');
+    assert.equal(await busy.sessions.open(session, PLENTY), 'opened');
+    assert.ok(await busy.sessions.addChunks(session.id, new Map([['a', 10]]), 10, 10));
+    assert.ok(await busy.sessions.claim(session.id, 'p', ['a']));
+    assert.ok(await busy.sessions.move(session.id, 'p', 'done'));
+    assert.equal((await busy.sessions.takeWork('q', 'done'))?.id, session.id);
+    assert.ok(await busy.sessions.move(session.id, 'q', 'delivered'));
+    for (const kind of ['committing', 'ended'] as const)
+      assert.equal(await busy.sessions.takeWork('q', kind), undefined);
+    await busy.pool.end();
+    let after = await scans();
+    while ((after[1] ?? 0) < (before[1] ?? 0) + 8) after = await scans();
+    assert.equal(after[0], before[0], 'reads of the whole table');
   });
 
   test('survive the end of the database, and are available again afterwards', async () => {

@@ -44,7 +44,8 @@ export interface RunningExample {
   readonly pid: number;
   /** All that the process has printed. */
   output(): string;
-  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Resolves with the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 /** Returns a copy of the example with other hooks. */
@@ -85,9 +86,10 @@ export async function startExample(
     });
     void ended.then(() => reject(new Error(`the example ended: ${said}`)));
   });
-  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
     child.kill(signal);
     await ended;
+    return child.exitCode;
   };
   return { baseUrl, pid: child.pid ?? 0, output: () => said, stop };
 }

@@ -2,11 +2,25 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { Session, Sessions } from '../../demo/examples/service-s3/sessions.ts';
+import {
+  digestOf,
+  type Kind,
+  type Limits,
+  type Session,
+  type Sessions,
+} from '../../demo/examples/service-s3/sessions.ts';
 
 const MIB = 2 ** 20;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const LEASE_MS = 30_000;
+const KINDS: Kind[] = ['committing', 'done', 'ended'];
+export const PLENTY: Limits = {
+  unfinishedFiles: 1000,
+  freeBytes: 1e12,
+  filesPerDay: 1000,
+  bytesPerDay: 1e12,
+};
 const SENTENCE = 'The file contains a virus.';
 
 /** A set of sessions, and two connections to it. `pass` lets time pass for all its rows. */
@@ -16,29 +30,25 @@ export interface Setup {
   pass(ms: number): Promise<void> | void;
 }
 
+export const sessionOf = (user: string, sizeBytes = 10): Session => ({
+  ...{ id: randomUUID(), fileId: randomUUID(), user, folder: 'folder-a', name: "a'; drop table x; --" },
+  ...{ sizeBytes, state: 'open', digest: '', sentence: '' },
+});
+
 /** Adds the tests. `start` returns the same rows for each test, so each test uses its own users. */
 export function testSessions(start: () => Setup): void {
-  const sessionOf = (user: string, sizeBytes = 10): Session => ({
-    ...{
-      id: randomUUID(),
-      fileId: randomUUID(),
-      user,
-      folder: 'folder-a',
-      name: "a'; drop table x; --",
-      sizeBytes,
-    },
-    ...{ state: 'open', hashes: [], sentence: '' },
-  });
   const opened = async ({ one }: Setup, user: string = randomUUID(), sizeBytes = 10): Promise<Session> => {
     const session = sessionOf(user, sizeBytes);
-    assert.equal(await one.open(session, 1000, 1e12), 'opened');
+    assert.equal(await one.open(session, PLENTY), 'opened');
     return session;
   };
   /** Takes all work that is due. */
   const due = async ({ one, other }: Setup, holder: string): Promise<Map<string, string[]>> => {
     const found = new Map<string, string[]>();
     for (;;) {
-      const works = await Promise.all([one.takeWork(holder), other.takeWork(holder)]);
+      const works = await Promise.all(
+        KINDS.flatMap((kind) => [one.takeWork(holder, kind), other.takeWork(holder, kind)]),
+      );
       for (const work of works) {
         if (!work) continue;
         assert.ok(!found.has(work.id), 'the same work twice');
@@ -52,13 +62,17 @@ export function testSessions(start: () => Setup): void {
     const { one, other } = start();
     const user = randomUUID();
     const all = Array.from({ length: 20 }, (_, index) =>
-      (index % 2 ? one : other).open(sessionOf(user, 10), 100, 50),
+      (index % 2 ? one : other).open(sessionOf(user, 10), { ...PLENTY, freeBytes: 50 }),
     );
     const results = await Promise.all(all);
     assert.equal(results.filter((result) => result === 'opened').length, 5);
     assert.equal(results.filter((result) => result === 'full').length, 15);
-    assert.equal(await one.open(sessionOf(user, 0), 5, 1e12), 'many');
-    assert.equal(await one.open(sessionOf(randomUUID(), 10), 5, 10), 'opened', 'another user');
+    assert.equal(await one.open(sessionOf(user, 0), { ...PLENTY, unfinishedFiles: 5 }), 'many');
+    assert.equal(
+      await one.open(sessionOf(randomUUID(), 10), { ...PLENTY, freeBytes: 10 }),
+      'opened',
+      'another user',
+    );
   });
 
   test('counts what is not delivered, and nothing that has expired or was canceled', async () => {
@@ -66,7 +80,8 @@ export function testSessions(start: () => Setup): void {
     const { one, pass } = setup;
     const user = randomUUID();
     const first = await opened(setup, user);
-    const isFull = async (): Promise<boolean> => (await one.open(sessionOf(user, 1), 100, 10)) === 'full';
+    const isFull = async (): Promise<boolean> =>
+      (await one.open(sessionOf(user, 1), { ...PLENTY, freeBytes: 10 })) === 'full';
     assert.ok(await one.claim(first.id, 'p', ['a']));
     assert.ok(await one.move(first.id, 'p', 'done'));
     await pass(8 * DAY_MS);
@@ -78,21 +93,55 @@ export function testSessions(start: () => Setup): void {
     assert.ok(await one.move(second.id, '', 'expired'));
     await opened(setup, user);
     assert.ok(await isFull());
-    await pass(8 * DAY_MS);
-    assert.ok(!(await isFull()));
+    await pass(2 * HOUR_MS);
+    assert.ok(!(await isFull()), 'a session without chunks');
+  });
+
+  test('counts the files and bytes of a day, canceled ones too, and none that it refuses', async () => {
+    const setup = start();
+    const { one, pass } = setup;
+    const user = randomUUID();
+    const limits = { ...PLENTY, filesPerDay: 3, bytesPerDay: 25, freeBytes: 15 };
+    const open = (sizeBytes: number): Promise<string> => one.open(sessionOf(user, sizeBytes), limits);
+    assert.equal(await open(16), 'full');
+    for (let count = 0; count < 2; count += 1) {
+      const { id } = await opened(setup, user, 10);
+      assert.ok(await one.move(id, '', 'expired'));
+    }
+    await pass(HOUR_MS);
+    for (const id of (await due(setup, 'p')).keys()) assert.ok(await one.move(id, 'p', 'cleared'));
+    assert.equal(await open(6), 'day');
+    assert.equal(await open(5), 'opened');
+    assert.equal(await open(0), 'day');
+    await pass(DAY_MS);
+    assert.equal(await open(15), 'opened');
   });
 
   test('finds a session until it expires', async () => {
     const setup = start();
     const session = await opened(setup);
-    assert.deepEqual(await setup.other.find(session.id), session);
+    const found = { ...(await setup.other.find(session.id)) };
+    assert.deepEqual({ ...found, ...session }, found);
     assert.equal(await setup.one.find('unknown'), undefined);
+    assert.ok(await setup.one.addChunks(session.id, new Map([['a', 1]]), 10, 10));
     await setup.pass(7 * DAY_MS - 60_000);
     assert.ok(await setup.one.find(session.id));
     await setup.pass(120_000);
     assert.equal(await setup.one.find(session.id), undefined);
     assert.equal(await setup.one.claim(session.id, 'p', ['a']), false);
-    assert.equal(await setup.one.addChunks(session.id, new Map([['a', 1]]), 10, 10), false);
+    for (const hash of ['a', 'b'])
+      assert.equal(await setup.one.addChunks(session.id, new Map([[hash, 1]]), 10, 10), false);
+    const { id: empty } = await opened(setup);
+    await setup.pass(HOUR_MS - 60_000);
+    assert.ok(await setup.one.claim(empty, 'p', []));
+    assert.ok(await setup.one.move(empty, 'p', 'committing'));
+    await setup.pass(DAY_MS);
+    for (const id of (await due(setup, 'q')).keys()) await setup.one.move(id, 'q', 'open');
+    assert.ok(await setup.one.find(empty), 'committed before it expired');
+    const { id: unused } = await opened(setup);
+    await setup.pass(HOUR_MS + 60_000);
+    assert.equal(await setup.one.find(unused), undefined, 'no chunk was sent');
+    assert.equal(await setup.one.addChunks(unused, new Map([['a', 1]]), 10, 10), false);
   });
 
   test('adds chunks within the limits, and keeps nothing of a batch that it refuses', async () => {
@@ -154,7 +203,7 @@ export function testSessions(start: () => Setup): void {
     );
     const holder = `p${(await Promise.all(claims)).indexOf(true)}`;
     assert.equal((await Promise.all(claims)).filter(Boolean).length, 1);
-    assert.deepEqual((await one.find(id))?.hashes, ['a', 'b']);
+    assert.equal((await one.find(id))?.digest, digestOf(['a', 'b']));
     await pass(LEASE_MS - 1000);
     assert.ok(await one.renew(id, holder));
     await pass(LEASE_MS - 1000);
@@ -228,11 +277,63 @@ export function testSessions(start: () => Setup): void {
     const late = await due(setup, 'p');
     assert.deepEqual(late.get(first.id), ['a', 'c']);
     assert.ok(!late.has(second.id));
-    assert.ok(await one.move(first.id, 'p', 'deleted'));
+    assert.ok(await one.move(first.id, 'p', 'cleared'));
     await pass(8 * DAY_MS);
     const last = await due(setup, 'p');
     assert.ok(!last.has(first.id));
     assert.deepEqual(last.get(second.id), ['b']);
+  });
+
+  test('forgets the chunks of a file an hour after it was delivered, and answers a commit for a week', async () => {
+    const setup = start();
+    const { one, pass } = setup;
+    const user = randomUUID();
+    const { id } = await opened(setup, user);
+    await one.addChunks(id, new Map([['a', 1]]), 10, 10);
+    assert.ok(await one.claim(id, 'p', ['a']));
+    assert.ok(await one.move(id, 'p', 'done'));
+    await due(setup, 'q');
+    assert.ok(await one.move(id, 'q', 'delivered'));
+    await pass(HOUR_MS - 60_000);
+    assert.ok(!(await due(setup, 'r')).has(id));
+    await pass(120_000);
+    assert.deepEqual((await due(setup, 'r')).get(id), ['a']);
+    assert.ok(await one.move(id, 'r', 'cleared'));
+    const { id: other } = await opened(setup, user);
+    await one.addChunks(other, new Map([['a', 1]]), 10, 10);
+    await pass(6 * DAY_MS);
+    const { state, digest } = (await one.find(id)) ?? {};
+    assert.deepEqual({ state, digest }, { state: 'delivered', digest: digestOf(['a']) });
+    assert.ok(await one.move(other, '', 'expired'));
+    await pass(HOUR_MS);
+    assert.deepEqual((await due(setup, 's')).get(other), ['a'], 'the delivered file needs it no more');
+    await pass(DAY_MS);
+    assert.deepEqual((await due(setup, 's')).get(id), []);
+    assert.ok(await one.move(id, 's', 'cleared'));
+    assert.equal(await one.renew(id, ''), false, 'it is deleted');
+  });
+
+  test('knows which attempt has made a file, and whether a commit fails for too long', async () => {
+    const setup = start();
+    const { one, pass } = setup;
+    const { id } = await opened(setup);
+    assert.ok(await one.claim(id, 'first', ['b', 'a']));
+    await pass(LEASE_MS + 1000);
+    const work = async (kind: Kind) => {
+      for (;;) {
+        const taken = await one.takeWork('second', kind);
+        if (!taken || taken.id === id) return taken;
+      }
+    };
+    const { attempt, hashes, isOver } = (await work('committing')) ?? {};
+    assert.deepEqual({ attempt, hashes, isOver }, { attempt: '', hashes: ['b', 'a'], isOver: false });
+    assert.equal(await one.move(id, 'first', 'done'), false);
+    assert.ok(await one.move(id, 'second', 'committing'));
+    await pass(8 * DAY_MS);
+    assert.equal((await work('committing'))?.isOver, true);
+    assert.ok(await one.move(id, 'second', 'done'));
+    const done = await work('done');
+    assert.deepEqual([done?.attempt, done?.isOver], ['second', false]);
   });
 
   test('is available', async () => {

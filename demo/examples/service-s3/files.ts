@@ -2,74 +2,68 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CompletedFile, onCompleted, refuse } from './hooks.ts';
-import { LEASE_MS, type Session, type Sessions, type Work } from './sessions.ts';
-import { assemble, forEach, remove, removeTarget, sizeOf } from './store.ts';
+import { type Kind, LEASE_MS, type Session, type Sessions, type Work } from './sessions.ts';
+import { assemble, forEach, remove, removeOthers, sizeOf } from './store.ts';
 
 const MIN_PART_BYTES = 5 * 2 ** 20;
 const POLL_MS = 5000;
+/** Until a hook has failed. */
+const HOOK_MS = 600_000;
+/** Files that a process assembles at once for its requests. Each needs eight requests to the store at once. */
+const MAX_BUILDS = 32;
 
 /**
- * The user is part of the key, so that no user gets or learns of the bytes of another user. `%40` would be `@` in the store; `=40`
- * is the same in a key and in its URL.
+ * The user is part of the key, so that no user gets or learns of the bytes of another user. Other characters are written so that
+ * they are the same in a key, in a URL and in XML: `%40` would be `@` in the store.
  */
-export const keyOf = (kind: 'chunks' | 'files', user: string, name: string) =>
-  `${kind}/u-${encodeURIComponent(user).replaceAll('%', '=')}/${name}`;
+export const keyOf = (kind: 'chunks' | 'files', user: string, name: string) => {
+  const text = encodeURIComponent(user).replace(/[!'()*~]/g, (sign) => `=${sign.charCodeAt(0).toString(16)}`);
+  return `${kind}/u-${text.replaceAll('%', '=')}/${name}`;
+};
 
 /** The chunks do not make the file of the session. `missing` are those that are not stored. */
 export class WrongChunks extends Error {
-  readonly missing: string[];
-  constructor(message: string, missing: string[] = []) {
-    super(message);
-    this.missing = missing;
-  }
+  missing: string[] = [];
 }
 
-const fileOf = ({ fileId: id, user, folder, name, sizeBytes }: Session): CompletedFile => ({
+/** Each attempt to assemble a file has its own key, so that a process that is late can't change what another one has made. */
+const fileOf = ({ fileId: id, user, folder, name, sizeBytes }: Session, attempt: string): CompletedFile => ({
   ...{ id, user, folder, name, sizeBytes },
-  key: keyOf('files', user, id),
+  key: keyOf('files', user, `${id}-${attempt}`),
 });
 
-export function createFiles(sessions: Sessions, report: (error: unknown) => undefined) {
-  const running = new Map<string, Promise<void>>();
-  let isClosed = false;
+/** Rejects if a hook has not ended after `HOOK_MS`. */
+async function limited<T>(hook: Promise<T>): Promise<T> {
+  const ended = new AbortController();
+  const late = sleep(HOOK_MS, undefined, { signal: ended.signal, ref: false }).then(() => {
+    throw Object.assign(new Error('a hook takes too long'), { code: 'HOOK_TIMEOUT' });
+  });
+  return Promise.race([hook, late]).finally(() => ended.abort());
+}
 
-  /**
-   * Runs `work` while its `holder` has the lease of the session. `check` rejects if another process may have the session, and has
-   * to be called before each step that can't be undone.
-   */
-  async function holding(
-    id: string,
-    holder: string,
-    work: (check: () => Promise<void>, signal: AbortSignal) => Promise<void>,
-  ) {
+export function createFiles(sessions: Sessions, report: (error: unknown, fileId?: string) => undefined) {
+  const running = new Map<string, Promise<void>>();
+  const closing = new AbortController();
+  let wake = new AbortController();
+
+  /** Runs `work` while `holder` has the lease of the session. The signal aborts when another process may have it. */
+  async function holding(session: Session, holder: string, work: (signal: AbortSignal) => Promise<void>) {
     const lost = new AbortController();
-    let endsAt = Date.now() + LEASE_MS;
-    const renew = async () => {
-      const nextEnd = Date.now() + LEASE_MS;
-      if (!(await sessions.renew(id, holder))) lost.abort();
-      else endsAt = nextEnd;
-    };
-    const beat = setInterval(() => {
-      // The database may be away for longer than the lease.
-      if (Date.now() > endsAt) lost.abort();
-      renew().catch(report);
-    }, LEASE_MS / 3);
-    try {
-      await work(async () => {
-        await renew();
-        lost.signal.throwIfAborted();
-      }, lost.signal);
-    } finally {
-      clearInterval(beat);
-    }
+    const renew = async () => void ((await sessions.renew(session.id, holder)) || lost.abort());
+    const beat = setInterval(
+      () => void renew().catch((error) => report(error, session.fileId)),
+      LEASE_MS / 3,
+    );
+    await work(lost.signal).finally(() => clearInterval(beat));
   }
 
-  async function checkChunks({ user, hashes, sizeBytes }: Session) {
+  async function checkChunks({ user, sizeBytes, hashes }: Session & { hashes: string[] }) {
     const distinct = [...new Set(hashes)];
     const sizeOfChunk = async (hash: string) => [hash, await sizeOf(keyOf('chunks', user, hash))] as const;
     const stored = new Map(await forEach(distinct, sizeOfChunk));
     const missing = distinct.filter((hash) => stored.get(hash) === undefined);
-    if (missing.length > 0) throw new WrongChunks(`${missing.length} chunks are not stored`, missing);
+    if (missing.length > 0)
+      throw Object.assign(new WrongChunks(`${missing.length} chunks are not stored`), { missing });
     // Without this check, one large chunk that is listed 10,000 times would become 10,000 copies.
     const sizes = hashes.map((hash) => stored.get(hash) ?? 0);
     const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -78,80 +72,84 @@ export function createFiles(sessions: Sessions, report: (error: unknown) => unde
       throw new WrongChunks('all chunks but the last need 5 MiB: set chunk-size');
   }
 
-  const build = (session: Session, holder: string) =>
-    holding(session.id, holder, async (check, signal) => {
-      const file = fileOf(session);
+  const build = (session: Session & { hashes: string[]; isOver?: boolean }, holder: string) =>
+    holding(session, holder, async (signal) => {
+      const file = fileOf(session, holder);
+      let sentence: string | undefined;
       try {
         await checkChunks(session);
         const chunks = session.hashes.map((hash) => keyOf('chunks', session.user, hash));
-        await assemble(file.key, chunks, check, signal);
-        const sentence = await refuse(file);
-        await check();
+        await assemble(file.key, chunks, signal);
+        sentence = (await limited(refuse(file)))?.replace(/\p{C}/gu, ' ');
         if (sentence) await remove(file.key);
-        await sessions.move(session.id, holder, sentence ? 'refused' : 'done', sentence);
       } catch (error) {
+        await remove(file.key).catch(() => undefined);
         // If the store is away or full, any process tries it again, and so does a repeated commit.
-        const next = error instanceof WrongChunks ? 'open' : 'committing';
-        await sessions.move(session.id, holder, next).catch(() => undefined);
+        const next = session.isOver ? 'expired' : 'committing';
+        await sessions.move(session.id, holder, error instanceof WrongChunks ? 'open' : next);
         throw error;
       }
+      // If this throws, the file may be done, and must not be removed.
+      const isOwn = await sessions.move(session.id, holder, sentence ? 'refused' : 'done', sentence);
+      if (!isOwn) await remove(file.key);
     });
 
-  async function deliver(session: Session, holder: string) {
-    await onCompleted(fileOf(session));
-    await sessions.move(session.id, holder, 'delivered');
-  }
+  const deliver = (work: Work, holder: string) =>
+    holding(work, holder, async () => {
+      await limited(onCompleted(fileOf(work, work.attempt)));
+      await sessions.move(work.id, holder, 'delivered');
+    });
 
-  async function clear(work: Work, holder: string) {
-    const { id, user, chunks, state } = work;
-    // The file of a canceled upload may have been assembled, or a part of it.
-    if (state === 'open') await removeTarget(fileOf(work).key);
-    await forEach(chunks, (hash) => remove(keyOf('chunks', user, hash)));
-    await sessions.move(id, holder, 'deleted');
-  }
+  const clear = (work: Work, holder: string) =>
+    holding(work, holder, async () => {
+      const { id, user, chunks, attempt, hashes, sizeBytes } = work;
+      // Not if there was no attempt, and not the second time: `cleared` forgets the hashes.
+      if (hashes.length > 0 || sizeBytes === 0)
+        await removeOthers(fileOf(work, '').key, attempt && fileOf(work, attempt).key);
+      await forEach(chunks, (hash) => remove(keyOf('chunks', user, hash)));
+      await sessions.move(id, holder, 'cleared');
+    });
 
+  const WORK = { committing: build, done: deliver, ended: clear };
   /** Does one thing that no process works on. If it fails, its lease ends after a while, and it is tried again. */
-  async function workOff(): Promise<boolean> {
+  async function workOff(kind: Kind): Promise<boolean> {
     const holder = randomUUID();
-    const work = await sessions.takeWork(holder);
-    if (work?.state === 'committing') await build(work, holder);
-    else if (work) {
-      const end = work.state === 'done' ? deliver : clear;
-      await holding(work.id, holder, () => end(work, holder));
-    }
+    const work = await sessions.takeWork(holder, kind);
+    await (work && WORK[kind](work, holder).catch((error) => report(error, work.fileId)));
     return work !== undefined;
   }
-  let wake = new AbortController();
-  const workSoon = () => {
-    wake.abort();
-    wake = new AbortController();
-  };
-  /** Several, so that a slow hook does not stop the others. */
-  const loops = Array.from({ length: 4 }, async () => {
-    while (!isClosed) {
-      const { signal } = wake;
-      const hasWorked = await workOff().catch(report);
+  /** Several, so that neither a slow hook nor many deletions delay the others. */
+  const KINDS: Kind[] = ['committing', 'committing', 'committing', 'done', 'done', 'done', 'ended'];
+  const loops = KINDS.map(async (kind) => {
+    while (!closing.signal.aborted) {
+      const { signal } = kind === 'done' ? wake : closing;
+      const hasWorked = await workOff(kind).catch(report);
       if (!hasWorked) await sleep(POLL_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   });
 
+  async function begin(session: Session, hashes: string[], isBusy: boolean) {
+    const holder = randomUUID();
+    if (!(await sessions.claim(session.id, holder, hashes))) return;
+    if (isBusy) return void (await sessions.move(session.id, holder, 'committing'));
+    await build({ ...session, hashes }, holder);
+    wake.abort();
+    wake = new AbortController();
+  }
+
   return {
-    /** Assembles the file of a committed session. Resolves with false if another process does. */
-    async commit(session: Session): Promise<boolean> {
-      if (!running.has(session.id)) {
-        const holder = randomUUID();
-        if (isClosed || !(await sessions.claim(session.id, holder, session.hashes))) return false;
-        const work = build(session, holder).finally(() => running.delete(session.id));
-        running.set(session.id, work);
-        work.then(workSoon, () => undefined);
-      }
-      await running.get(session.id);
-      return true;
+    /** Assembles a file, unless another process does. If this one is busy, the next one that is not does. */
+    commit(session: Session, hashes: string[]): Promise<void> {
+      const isBusy = closing.signal.aborted || running.size >= MAX_BUILDS;
+      const work =
+        running.get(session.id) ?? begin(session, hashes, isBusy).finally(() => running.delete(session.id));
+      running.set(session.id, work);
+      return work;
     },
     /** Ends the background work, and waits for what is running. */
     async close() {
-      isClosed = true;
-      workSoon();
+      closing.abort();
+      wake.abort();
       await Promise.allSettled([...loops, ...running.values()]);
     },
   };

@@ -1,6 +1,7 @@
 // What you write: who may upload what, what happens with a file, and which files are refused.
 
 export interface Right {
+  /** At most 100 characters. */
   user: string;
   /**
    * Bytes that the user may still upload. Count finished files when `onCompleted` reports them; unfinished ones are counted for

@@ -9,16 +9,21 @@ import { createUploads, operationOf, reply, replyTo } from './uploads.ts';
 /** Writes one line of JSON. Has no tokens, URLs, names and session headers, and only the kind of an error. */
 const log = (line: object) => console.log(JSON.stringify({ time: new Date().toISOString(), ...line }));
 const kindOf = (error: unknown) => {
-  const { name, code } = error as { name?: string; code?: string };
-  return { error: name, code, ...(error instanceof StoreError && { message: error.message }) };
+  const { name, code, cause, stack = '' } = error as Error & { code?: string; cause?: { code?: string } };
+  const at = /\/([\w.-]+:\d+):\d+/.exec(stack)?.[1];
+  const message = error instanceof StoreError ? error.message : undefined;
+  return { error: name, code: code ?? cause?.code, at, message };
 };
 
 async function start() {
-  const { sessions, pool } = settings.databaseUrl
-    ? await postgresSessions(settings.databaseUrl)
-    : { sessions: memorySessions(), pool: undefined };
-  const files = createFiles(sessions, (error) => void log({ level: 'error', ...kindOf(error) }));
-  return { sessions, pool, files, uploads: createUploads(sessions, files, pool) };
+  const url = settings.databaseUrl;
+  const memory = { sessions: memorySessions(), pool: undefined };
+  // The background work has its own connections, so that leases are renewed when there are many requests.
+  const both = url ? await Promise.all([postgresSessions(url), postgresSessions(url, 4)]) : [memory, memory];
+  const [{ sessions, pool }, back] = both as [(typeof both)[0], (typeof both)[0]];
+  const report = (error: unknown, file?: string) => void log({ level: 'error', file, ...kindOf(error) });
+  const files = createFiles(back.sessions, report);
+  return { sessions, files, pools: [pool, back.pool], uploads: createUploads(sessions, files, pool) };
 }
 let service: ReturnType<typeof start> | undefined;
 /** Connects to the database, on the first call. */
@@ -56,13 +61,10 @@ export async function handle(request: Request): Promise<Response> {
   return response;
 }
 
-/**
- * Waits for the running commits, and disconnects. Close the server first. A commit that takes longer is continued by another
- * process.
- */
-export async function close() {
+/** Ends the background work, waits for running commits and `requests`, and disconnects. */
+export async function close(requests: Promise<unknown>) {
   if (!service) return;
-  const { files, pool } = await service;
-  await files.close();
-  await pool?.end();
+  const { files, pools } = await service;
+  await Promise.all([files.close(), requests]);
+  await Promise.all(pools.map((each) => each?.end()));
 }

@@ -1,10 +1,14 @@
 // Upload sessions: the interface, and an implementation in memory for one process. postgres.ts has the one for several.
+import { createHash } from 'node:crypto';
 
 /**
- * `open` → `committing` (the file is assembled) → `done` → `delivered` (`onCompleted` knows the file), or `refused`. Sessions that
- * are not `committing` or `done` expire, and are deleted with their chunks ten minutes later, when no presigned URL is valid.
+ * `open` → `committing` (the file is assembled) → `done` → `delivered` (`onCompleted` knows the file), or `refused`. The
+ * last two keep their chunks for an hour and their answer for a week: a browser that was closed may repeat its commit.
  */
 export type State = 'open' | 'committing' | 'done' | 'delivered' | 'refused';
+
+/** Work: a commit that was interrupted or has failed, a file to report (`done`), or chunks and a session to delete (`ended`). */
+export type Kind = 'committing' | 'done' | 'ended';
 
 export interface Session {
   id: string;
@@ -14,19 +18,35 @@ export interface Session {
   sizeBytes: number;
   fileId: string;
   state: State;
-  /** Chunks of the file, from the commit on. */
-  hashes: string[];
+  /** Of the committed hashes: `digestOf`. */
+  digest: string;
   /** Why the file was refused. */
   sentence: string;
 }
 
-/** A session, and its chunks that no other session of its user needs (only if the session is to be deleted). */
-export type Work = Session & { chunks: string[] };
+export interface Work extends Session {
+  /** Chunks of a committed file. */
+  hashes: string[];
+  /** Holder that has made the file, or `''`. */
+  attempt: string;
+  /** True if the session has expired. */
+  isOver: boolean;
+  /** Hashes of the chunks that no other session of the user has. Only for `ended`. */
+  chunks: string[];
+}
 
-/** All functions are atomic, also across processes. A `holder` is a process that has a session for `LEASE_MS` at a time. */
+/** Limits of one user. The files of a day are all that were opened, canceled ones too. */
+export interface Limits {
+  unfinishedFiles: number;
+  freeBytes: number;
+  filesPerDay: number;
+  bytesPerDay: number;
+}
+
+/** All functions are atomic, also across processes. A `holder` is an attempt that has a session for `LEASE_MS` at a time. */
 export interface Sessions {
-  /** Opens a session, unless the user has `most` unfinished ones (`many`), or they would have more than `freeBytes` (`full`). */
-  open(session: Session, most: number, freeBytes: number): Promise<'opened' | 'many' | 'full'>;
+  /** Opens a session, unless the user would have too many unfinished files (`many`), bytes (`full`), or both in a `day`. */
+  open(session: Session, limits: Limits): Promise<'opened' | 'many' | 'full' | 'day'>;
   find(id: string): Promise<Session | undefined>;
   /**
    * Adds the sizes of chunks. Resolves with false if one has another size, or the session would have more than `most` or
@@ -37,68 +57,79 @@ export interface Sessions {
   claim(id: string, holder: string, hashes: string[]): Promise<boolean>;
   /** Extends the lease. Resolves with false if another holder has the session. */
   renew(id: string, holder: string): Promise<boolean>;
-  /** Takes a session that no process works on: an interrupted commit, a file to deliver, or a session to delete. */
-  takeWork(holder: string): Promise<Work | undefined>;
+  /** Takes the session whose work is due for the longest time, and that no holder has. */
+  takeWork(holder: string, kind: Kind): Promise<Work | undefined>;
   /**
-   * Ends the work on a session, or with the holder `''` cancels it (`expired`). Resolves with false if a process has it, or it is
-   * done.
+   * Ends the work on a session, or with the holder `''` cancels it (`expired`). Resolves with false if another holder has it, or
+   * there is nothing to cancel. `cleared` forgets the chunks, and deletes a session that has ended.
    */
-  move(id: string, holder: string, to: State | 'expired' | 'deleted', sentence?: string): Promise<boolean>;
+  move(id: string, holder: string, to: keyof typeof MOVES | 'cleared', sentence?: string): Promise<boolean>;
   /** Rejects if the sessions can't be reached. */
   check(): Promise<void>;
 }
 
+export const DAY_MS = 86_400_000;
 export const LEASE_MS = 30_000;
-export const OPEN_MS = 7 * 86_400_000;
-/** A browser that has lost the response to a commit may repeat the commit for an hour. */
-export const ENDED_MS = 3_600_000;
-/** Presigned URLs are valid for five minutes. */
-export const URLS_MS = 600_000;
+const HOUR_MS = 3_600_000;
+const WEEK_MS = 7 * DAY_MS;
+/** Presigned URLs are valid for five minutes, and chunks stay for longer than that. */
+const URLS_MS = 600_000;
 
-interface Row {
-  session: Session;
-  sizes: Map<string, number>;
-  expiresAt: number;
-  holder: string;
-  leaseUntil: number;
+/** What a move changes: the state, when the next work is due, and when the session expires. */
+export const MOVES = {
+  /** Until a chunk is presigned: the browser may not have got the response. */
+  opened: { state: 'open', dueMs: HOUR_MS + URLS_MS, expiresMs: HOUR_MS },
+  open: { state: 'open', dueMs: WEEK_MS + URLS_MS, expiresMs: WEEK_MS },
+  /** A commit that has failed. It is tried again after a while, or when the browser repeats it. */
+  committing: { state: 'committing', dueMs: LEASE_MS, expiresMs: undefined },
+  done: { state: 'done', dueMs: 0, expiresMs: WEEK_MS },
+  delivered: { state: 'delivered', dueMs: HOUR_MS, expiresMs: undefined },
+  refused: { state: 'refused', dueMs: HOUR_MS, expiresMs: WEEK_MS },
+  expired: { state: 'open', dueMs: URLS_MS, expiresMs: 0 },
+} as const;
+
+export const digestOf = (hashes: string[]) => createHash('sha256').update(`${hashes}`).digest('hex');
+
+/** Says which limit a new file would exceed. `used` are the files and bytes that are unfinished, and those of the day. */
+export function excess(used: number[], sizeBytes: number, limits: Limits) {
+  const [files = 0, bytes = 0, filesToday = 0, bytesToday = 0] = used;
+  if (files >= limits.unfinishedFiles) return 'many';
+  if (bytes + sizeBytes > limits.freeBytes) return 'full';
+  if (filesToday >= limits.filesPerDay || bytesToday + sizeBytes > limits.bytesPerDay) return 'day';
+  return undefined;
 }
+
+type Times = Record<'openedAt' | 'expiresAt' | 'dueAt', number>;
+type Row = Omit<Work, 'chunks' | 'isOver'> & Times & { sizes: Map<string, number>; holder: string };
 
 export function memorySessions(): Sessions {
   const rows = new Map<string, Row>();
-  const isLive = ({ session, expiresAt }: Row) => session.state === 'committing' || expiresAt > Date.now();
-  const live = (id: string) => {
-    const row = rows.get(id);
-    return row && isLive(row) ? row : undefined;
-  };
+  const isLive = ({ state, expiresAt }: Row) => state === 'committing' || expiresAt > Date.now();
+  const live = (id: string) => [rows.get(id)].find((row) => row && isLive(row));
+  const isDue = ({ dueAt }: Row) => dueAt <= Date.now();
+  const isActive = ({ state }: Row) => state === 'committing' || state === 'done';
+  const isUnfinished = (row: Row) => isActive(row) || (row.state === 'open' && isLive(row));
   const lease = (row: Row, holder: string) =>
-    Object.assign(row, { holder, leaseUntil: Date.now() + LEASE_MS });
-  const isFree = ({ leaseUntil }: Row) => leaseUntil <= Date.now();
+    Boolean(Object.assign(row, { holder, dueAt: Date.now() + LEASE_MS }));
+  const schedule = (row: Row, { dueMs, expiresMs }: (typeof MOVES)[keyof typeof MOVES]) => {
+    row.dueAt = Date.now() + dueMs;
+    if (expiresMs !== undefined) row.expiresAt = Date.now() + expiresMs;
+    return row;
+  };
   const sum = (sizes: Iterable<number>) => [...sizes].reduce((total, size) => total + size, 0);
+  const usage = (some: Row[]) => [some.length, sum(some.map(({ sizeBytes }) => sizeBytes))];
   return {
-    async open(session, most, freeBytes) {
-      const unfinished = [...rows.values()].filter((row) => {
-        const { user, state } = row.session;
-        return (
-          user === session.user && (/^(committing|done)$/.test(state) || (state === 'open' && isLive(row)))
-        );
-      });
-      const bytes = sum(unfinished.map((row) => row.session.sizeBytes));
-      if (unfinished.length >= most) return 'many';
-      if (bytes + session.sizeBytes > freeBytes) return 'full';
-      const expiresAt = Date.now() + OPEN_MS;
-      rows.set(session.id, {
-        session: { ...session },
-        sizes: new Map(),
-        expiresAt,
-        holder: '',
-        leaseUntil: 0,
-      });
+    async open(session, limits) {
+      const own = [...rows.values()].filter(({ user }) => user === session.user);
+      const today = own.filter(({ openedAt }) => openedAt > Date.now() - DAY_MS);
+      const used = [...usage(own.filter(isUnfinished)), ...usage(today)];
+      const reason = excess(used, session.sizeBytes, limits);
+      if (reason) return reason;
+      const row = { ...session, sizes: new Map(), hashes: [], attempt: '', holder: '', openedAt: Date.now() };
+      rows.set(session.id, schedule({ ...row, expiresAt: 0, dueAt: 0 }, MOVES.opened));
       return 'opened';
     },
-    async find(id) {
-      const row = live(id);
-      return row && { ...row.session };
-    },
+    find: async (id) => live(id) && { ...(live(id) as Row) },
     async addChunks(id, sizes, most, mostBytes) {
       const row = live(id);
       if (!row) return false;
@@ -106,47 +137,44 @@ export function memorySessions(): Sessions {
       const isSame = [...sizes].every(([hash, size]) => (row.sizes.get(hash) ?? size) === size);
       if (!isSame || all.size > most || sum(all.values()) > mostBytes) return false;
       row.sizes = all;
+      if (row.state === 'open') schedule(row, MOVES.open);
       return true;
     },
     async claim(id, holder, hashes) {
       const row = live(id);
-      const isStale = row?.session.state === 'committing' && (isFree(row) || row.holder === '');
-      if (!row || !(row.session.state === 'open' || (isStale && `${row.session.hashes}` === `${hashes}`)))
-        return false;
-      Object.assign(row.session, { state: 'committing', hashes });
-      return Boolean(lease(row, holder));
+      const digest = digestOf(hashes);
+      const isStale =
+        row?.state === 'committing' && (isDue(row) || row.holder === '') && row.digest === digest;
+      if (!row || !(row.state === 'open' || isStale)) return false;
+      const expiresAt = Math.max(row.expiresAt, Date.now() + WEEK_MS);
+      return lease(Object.assign(row, { state: 'committing', hashes, digest, expiresAt }), holder);
     },
     async renew(id, holder) {
       const row = rows.get(id);
-      return row?.holder === holder && Boolean(lease(row, holder));
+      return row?.holder === holder && lease(row, holder);
     },
-    async takeWork(holder) {
-      const isDue = (row: Row) =>
-        /^(comm|done)/.test(row.session.state) || row.expiresAt + URLS_MS < Date.now();
-      const row = [...rows.values()].find((each) => isFree(each) && isDue(each));
-      if (!row) return undefined;
-      lease(row, holder);
-      const others = [...rows.values()].filter(
-        (each) => each !== row && each.session.user === row.session.user && isLive(each),
-      );
+    async takeWork(holder, kind) {
+      const [row] = [...rows.values()]
+        .filter((each) => isDue(each) && (isActive(each) ? each.state : 'ended') === kind)
+        .sort((one, other) => one.dueAt - other.dueAt);
+      if (!row || !lease(row, holder)) return undefined;
+      const others = [...rows.values()].filter((each) => each !== row && each.user === row.user);
       const chunks = [...row.sizes.keys()].filter((hash) => !others.some(({ sizes }) => sizes.has(hash)));
-      return { ...row.session, chunks };
+      return { ...row, chunks, isOver: row.expiresAt <= Date.now() };
     },
     async move(id, holder, to, sentence = '') {
       const row = rows.get(id);
-      if (!row || row.holder !== holder) return false;
-      if (to === 'deleted') return rows.delete(id);
-      if (to === 'expired' && !/^(open|committing)$/.test(row.session.state)) return false;
-      // A commit that has failed is tried again after a while, or when the browser repeats it.
-      const leaseUntil = to === 'committing' ? Date.now() + LEASE_MS : 0;
-      Object.assign(row, { holder: '', leaseUntil });
-      if (to === 'expired') {
-        row.expiresAt = Date.now();
-        row.session.state = 'open';
-      } else {
-        Object.assign(row.session, { state: to, sentence });
-        if (to === 'done' || to === 'refused') row.expiresAt = Date.now() + ENDED_MS;
+      const isAllowed = holder !== '' || row?.state === 'open' || row?.state === 'committing';
+      if (row?.holder !== holder || !isAllowed) return false;
+      if (to === 'cleared') {
+        row.sizes.clear();
+        const dueAt = Math.max(row.expiresAt, row.openedAt + DAY_MS);
+        Object.assign(row, { holder: '', hashes: [], dueAt });
+        if (isDue(row)) rows.delete(id);
+        return true;
       }
+      Object.assign(schedule(row, MOVES[to]), { state: MOVES[to].state, sentence, holder: '' });
+      if (to === 'done') row.attempt = holder;
       return true;
     },
     async check() {},

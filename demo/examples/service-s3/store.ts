@@ -47,7 +47,9 @@ export async function forEach<T, R>(items: readonly T[], work: (item: T, index: 
   const workAll = async () => {
     for (const [index, item] of queue) results[index] = await work(item, index);
   };
-  await Promise.all(Array.from({ length: 8 }, workAll));
+  // The caller must be able to undo what has started.
+  const ends = await Promise.allSettled(Array.from({ length: 8 }, workAll));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return results;
 }
 
@@ -71,36 +73,27 @@ export async function presignPut(key: string, hash: string, sizeBytes: number) {
   return { upload_url: url.href, headers };
 }
 
-/** Ends the uploads to `target` that a process has left. */
-async function abortUploads(target: string) {
-  const list = await call('GET', `?uploads&prefix=${encodeURIComponent(target)}`);
-  for (const [, id = ''] of list.matchAll(/<UploadId>([^<]+)<\/UploadId>/g))
-    await call('DELETE', `${target}?uploadId=${encodeURIComponent(id)}`).catch(() => undefined);
-}
-
-/** Deletes what an unfinished `assemble` may have left. */
-export async function removeTarget(target: string) {
-  await abortUploads(target);
-  await remove(target);
+/** Deletes what attempts have left: unfinished uploads, and all objects whose keys begin with `prefix` but `kept`. */
+export async function removeOthers(prefix: string, kept: string) {
+  const begins = `prefix=${encodeURIComponent(prefix)}`;
+  const [uploads, objects] = await Promise.all([
+    call('GET', `?uploads&${begins}`),
+    call('GET', `?list-type=2&${begins}`),
+  ]);
+  for (const [, key, id = ''] of uploads.matchAll(/<Key>([^<]+)<\/Key>\s*<UploadId>([^<]+)<\/UploadId>/g))
+    await call('DELETE', `${key}?uploadId=${encodeURIComponent(id)}`);
+  for (const [, key = ''] of objects.matchAll(/<Key>([^<]+)<\/Key>/g)) if (key !== kept) await remove(key);
 }
 
 /**
- * Joins objects to a new one, which has none of their metadata. All but the last need 5 MiB. Stops when `signal` aborts, or if
- * `check` rejects before the object is made.
+ * Joins objects to a new one, which has none of their metadata. All but the last need 5 MiB. Stops when `signal` aborts.
  */
-export async function assemble(
-  target: string,
-  sources: string[],
-  check: () => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function assemble(target: string, sources: string[], signal: AbortSignal): Promise<void> {
   const from = (key: string) => ({ 'x-amz-copy-source': `/${bucket}/${key}` });
   if (sources.length < 2) {
     const copy = sources[0] && { ...from(sources[0]), 'x-amz-metadata-directive': 'REPLACE' };
-    await check();
     return void (await call('PUT', target, { headers: { ...BYTES, ...copy } }));
   }
-  await abortUploads(target);
   const begun = await call('POST', `${target}?uploads`, { headers: BYTES });
   const upload = `uploadId=${encodeURIComponent(/<UploadId>(.+)<\/UploadId>/.exec(begun)?.[1] ?? '')}`;
   try {
@@ -111,7 +104,6 @@ export async function assemble(
       return `<Part><PartNumber>${number}</PartNumber>${/<ETag>.+<\/ETag>/.exec(answer)?.[0]}</Part>`;
     });
     const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
-    await check();
     await call('POST', `${target}?${upload}`, { body });
   } catch (error) {
     await call('DELETE', `${target}?${upload}`).catch(() => undefined);

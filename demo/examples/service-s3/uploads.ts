@@ -5,16 +5,14 @@ import type { Pool } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { type createFiles, keyOf, WrongChunks } from './files.ts';
 import { authorize, type Right } from './hooks.ts';
-import type { Session, Sessions } from './sessions.ts';
+import { digestOf, type Session, type Sessions } from './sessions.ts';
 import { settings } from './settings.ts';
 import { forEach, presignPut, sizeOf } from './store.ts';
 
-const GIB = 2 ** 30;
 const MIN_PART_BYTES = 5 * 2 ** 20;
-// Limits of one user. The bytes of a day count all files that were started, canceled ones too.
-const MAX_OPEN_SESSIONS = 1000;
+// Limits of one user. Those of a day count all files that were started, canceled ones too.
+const LIMITS = { unfinishedFiles: 1000, filesPerDay: 20_000, bytesPerDay: 500 * 2 ** 30 };
 const REQUESTS_PER_MINUTE = 3000;
-const MIB_PER_DAY = (500 * GIB) / 2 ** 20;
 /** A commit that takes longer is answered with 202, and the browser repeats it. */
 const COMMIT_MS = 20_000;
 
@@ -30,14 +28,8 @@ export const operationOf = (request: Request): Operation | undefined =>
   OPERATIONS[`${request.method} ${/\/files\/.*$/.exec(new URL(request.url).pathname)?.[0]}`];
 
 export const reply = (status: number, body: object, headers = {}) => Response.json(body, { status, headers });
-function must(
-  condition: unknown,
-  status: number,
-  debuginfo: string,
-  more = {},
-  headers = {},
-): asserts condition {
-  if (!condition) throw reply(status, { debuginfo, ...more }, headers);
+function must(condition: unknown, status: number, debuginfo: string, headers = {}): asserts condition {
+  if (!condition) throw reply(status, { debuginfo }, headers);
 }
 const HASH = /^[0-9a-f]{64}$/;
 /**
@@ -57,20 +49,16 @@ const receiptOf = (id: string, hash: string) =>
 const isSame = (a: string, b: string) => timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 export function createUploads(sessions: Sessions, files: ReturnType<typeof createFiles>, pool?: Pool) {
-  const limiter = (keyPrefix: string, points: number, duration: number) => {
-    const options = { keyPrefix, points, duration };
-    const table = { tableName: 'upload_rates', tableCreated: true };
-    return pool
-      ? new RateLimiterPostgres({ ...options, ...table, storeClient: pool })
-      : new RateLimiterMemory(options);
-  };
-  const requests = limiter('requests', REQUESTS_PER_MINUTE, 60);
-  const mebibytes = limiter('mebibytes', MIB_PER_DAY, 86_400);
-  const count = (rate: typeof requests, what: string, user: string, amount: number) =>
-    rate.consume(user, amount).catch((error: unknown) => {
+  const limits = { keyPrefix: 'requests', points: REQUESTS_PER_MINUTE, duration: 60 };
+  const table = { tableName: 'upload_rates', tableCreated: true };
+  const requests = pool
+    ? new RateLimiterPostgres({ ...limits, ...table, storeClient: pool })
+    : new RateLimiterMemory(limits);
+  const count = (user: string, amount: number) =>
+    requests.consume(user, amount).catch((error: unknown) => {
       if (!(error instanceof RateLimiterRes)) throw error;
       const headers = { 'retry-after': `${Math.ceil(error.msBeforeNext / 1000)}` };
-      throw reply(429, { debuginfo: `too many ${what}` }, headers);
+      throw reply(429, { debuginfo: 'too many requests' }, headers);
     });
 
   async function open({ user, freeBytes, maxFileBytes }: Right, body: Body) {
@@ -79,36 +67,36 @@ export function createUploads(sessions: Sessions, files: ReturnType<typeof creat
     must(isText(name, NAME) && !/^\.\.?$/.test(name), 400, 'file_name must be a name');
     must(isCount(sizeBytes), 400, 'file_size must be a whole number');
     must(sizeBytes <= maxFileBytes, 413, `a file has at most ${maxFileBytes} bytes`);
-    await count(mebibytes, 'bytes in a day', user, Math.ceil(sizeBytes / 2 ** 20));
     const [id, fileId] = [randomBytes(24), randomBytes(18)].map((bytes) => bytes.toString('base64url'));
     const session = { id: `${id}`, fileId: `${fileId}`, user, folder, name, sizeBytes };
-    const fresh: Session = { ...session, state: 'open', hashes: [], sentence: '' };
-    const opened = await sessions.open(fresh, MAX_OPEN_SESSIONS, freeBytes);
-    must(opened !== 'many', 429, 'too many unfinished uploads', {}, { 'retry-after': '60' });
+    const fresh: Session = { ...session, state: 'open', digest: '', sentence: '' };
+    const opened = await sessions.open(fresh, { ...LIMITS, freeBytes });
+    must(opened !== 'many', 429, 'too many unfinished uploads', { 'retry-after': '60' });
+    must(opened !== 'day', 429, 'too many files or bytes in a day', { 'retry-after': '3600' });
     must(opened !== 'full', 507, 'the user has no space left');
     return reply(201, { session_id: id });
   }
 
-  async function presign({ id, user, sizeBytes }: Session, { hashes, sizes }: Body) {
+  async function presign({ id, user, sizeBytes, state }: Session, { hashes, sizes }: Body) {
     must(isHashes(hashes) && hashes.length > 0, 400, 'hashes must be SHA-256 in lower-case hex');
     must(hashes.length <= 100, 413, 'more than 100 hashes');
     must(Array.isArray(sizes) && sizes.length === hashes.length, 400, 'set profile.sendSizes');
     const isPossible = (size: unknown) => isCount(size) && size > 0 && size <= sizeBytes;
     must(sizes.every(isPossible), 400, 'a size is not possible');
     const given = new Map<string, number>(hashes.map((hash, index) => [hash, sizes[index]]));
-    must(
-      hashes.every((hash, index) => given.get(hash) === sizes[index]),
-      400,
-      'a chunk has two sizes',
-    );
+    const isOnce = hashes.every((hash, index) => given.get(hash) === sizes[index]);
+    must(isOnce, 400, 'a chunk has two sizes');
     // A file that changes during the upload is sent again in the same session.
     const most = 100 + Math.ceil((2 * sizeBytes) / MIN_PART_BYTES);
-    const isAdded = await sessions.addChunks(id, given, most, 2 * sizeBytes);
+    // The session of a finished file takes no more bytes: its receipts are for a repeated commit.
+    const isOver = state !== 'open' && state !== 'committing';
+    const isAdded = isOver || (await sessions.addChunks(id, given, most, 2 * sizeBytes));
     must(isAdded, 413, 'more chunks than the file can need, or another size than before');
     const entries = await forEach(hashes, async (hash) => {
       const size = given.get(hash) ?? 0;
       const key = keyOf('chunks', user, hash);
-      const ticket = (await sizeOf(key)) === size ? { upload_url: null } : await presignPut(key, hash, size);
+      const isStored = isOver || (await sizeOf(key)) === size;
+      const ticket = isStored ? { upload_url: null } : await presignPut(key, hash, size);
       return [hash, { receipt: receiptOf(id, hash), ...ticket }];
     });
     return reply(200, { chunks: Object.fromEntries(entries) });
@@ -117,23 +105,20 @@ export function createUploads(sessions: Sessions, files: ReturnType<typeof creat
   async function commit(session: Session, { hashes, receipts }: Body) {
     must(isHashes(hashes) && hashes.length <= 10_000, 400, 'hashes must be at most 10,000 SHA-256');
     must(isHashes(receipts) && receipts.length === hashes.length, 400, 'send one receipt for each hash');
-    const isProven = hashes.every((hash, index) =>
-      isSame(receiptOf(session.id, hash), receipts[index] ?? ''),
-    );
+    const isProven = hashes.every((hash, at) => isSame(receiptOf(session.id, hash), receipts[at] ?? ''));
     must(isProven, 400, 'a receipt is of another session or chunk');
     // The commit asks the store for each chunk.
-    await count(requests, 'requests', session.user, Math.ceil(hashes.length / 100));
-    const mustBeSame = ({ state, hashes: committed }: Session) =>
-      must(
-        state === 'open' || `${committed}` === `${hashes}`,
-        422,
-        'the upload was committed with other chunks',
-      );
+    await count(session.user, Math.ceil(hashes.length / 100));
+    const digest = digestOf(hashes);
+    const mustBeSame = (known: Session) => {
+      const isKnown = known.state === 'open' || known.digest === digest;
+      must(isKnown, 422, 'the upload was committed with other chunks');
+    };
     mustBeSame(session);
     let found: Session | undefined = session;
     if (session.state === 'open' || session.state === 'committing') {
-      const work = files.commit({ ...session, hashes });
-      // If the response is sent before the work ends, the work continues, and its error is that of the next commit.
+      const work = files.commit(session, hashes);
+      // If the response is sent before the work ends, the work continues. If it fails then, the next commit tries it again.
       work.catch(() => undefined);
       await Promise.race([work, sleep(COMMIT_MS, undefined, { ref: false })]);
       found = await sessions.find(session.id);
@@ -160,9 +145,11 @@ export function createUploads(sessions: Sessions, files: ReturnType<typeof creat
     const session = operation === 'open' || !/^[\w-]{32}$/.test(id) ? undefined : await sessions.find(id);
     const folder = operation === 'open' ? body.parent_id : session?.folder;
     const right = await authorize(request, { operation, folder: isText(folder, TEXT) ? folder : undefined });
-    must(right !== 401, 401, 'the token is missing or wrong', {}, { 'www-authenticate': 'Bearer' });
+    must(right !== 401, 401, 'the token is missing or wrong', { 'www-authenticate': 'Bearer' });
     must(right !== 403, 403, 'the user may not upload to this folder');
-    await count(requests, 'requests', right.user, 1);
+    // A key in the store has at most 1,024 bytes.
+    must(right.user.length <= 100, 500, 'authorize() returned a user with more than 100 characters');
+    await count(right.user, 1);
     if (operation === 'open') return open(right, body);
     must(session?.user === right.user, 404, 'no such upload session of this user');
     if (operation === 'presign') return presign(session, body);

@@ -28,6 +28,7 @@ export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update
 export interface Answer {
   readonly status: number;
   readonly text: string;
+  readonly retryAfter: string | undefined;
   /** The response body, if it is JSON. */
   readonly body: Record<string, unknown>;
 }
@@ -61,7 +62,7 @@ export async function request(url: string, { method = 'PUT', headers = {}, body 
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   let text = '';
   for await (const part of response.setEncoding('utf8')) text += part;
-  return { status: response.statusCode ?? 0, text };
+  return { status: response.statusCode ?? 0, text, retryAfter: response.headers['retry-after'] };
 }
 
 /** Sends a chunk as a browser does, with what is changed. */
@@ -220,7 +221,7 @@ async function startParts(ends: (() => Promise<unknown>)[]): Promise<Omit<World,
     for (const chunk of chunks) assert.equal((await put(chunk)).status, 200);
     const { status, text, body } = await alice.commit(session, chunks);
     assert.equal(status, 200, text);
-    const key = `files/u-${ALICE}/${body.file_id}`;
+    const key = await store.keyOfFile(ALICE, body.file_id);
     const stored = await ask(`/${key}`);
     assert.equal(sha256(Buffer.from(await stored.arrayBuffer())), sha256(Buffer.concat(bytes)));
     return [key, ...chunks.map(({ hash }) => `chunks/u-${ALICE}/${hash}`)];

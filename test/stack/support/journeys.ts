@@ -14,13 +14,15 @@ import {
   startExample,
   TOKEN,
 } from '../../support/service-s3.ts';
-import { startDatabase } from './database.ts';
+import { type RunningDatabase, startDatabase } from './database.ts';
 import { type RunningStore, startStore } from './store.ts';
 
 const PROFILE = { sendSizes: true, minChunkSize: 5 * 2 ** 20 };
 
 export interface Journeys {
   readonly store: RunningStore;
+  /** Unless sessions are in memory. */
+  readonly database: RunningDatabase | undefined;
   readonly example: RunningExample;
   readonly pages: Pages;
   /** For files to upload. */
@@ -57,8 +59,9 @@ export async function startJourneys(sessions: 'memory' | 'PostgreSQL'): Promise<
     const pages = await startPages();
     ends.push(pages.close);
     const settings: Record<string, string> = { ...SETTINGS, ...store.settings, PAGE_ORIGIN: pages.origin };
+    let database: RunningDatabase | undefined;
     if (sessions === 'PostgreSQL') {
-      const database = await startDatabase();
+      database = await startDatabase();
       ends.push(database.stop);
       settings.DATABASE_URL = database.url;
     }
@@ -81,7 +84,7 @@ export async function startJourneys(sessions: 'memory' | 'PostgreSQL'): Promise<
         { token: TOKEN, profile: { ...PROFILE, ...profile } },
       );
     return {
-      ...{ store, example, pages, folder, settings, prepare, stop },
+      ...{ store, database, example, pages, folder, settings, prepare, stop },
       async openPage(profile, attributes = '') {
         const element = `<secure-uploader base-url="${example.baseUrl}" parent-id="folder-a" auth="token"
           commit-path="/files/uploadsession/commit" cancel-path="/files/uploadsession" ${attributes} multiple></secure-uploader>`;
@@ -91,7 +94,7 @@ export async function startJourneys(sessions: 'memory' | 'PostgreSQL'): Promise<
         await prepare(page, profile);
         return page;
       },
-      hashOfFile: (fileId) => store.hashOf(`files/u-demo-user/${fileId}`),
+      hashOfFile: async (fileId) => store.hashOf(await store.keyOfFile('demo-user', fileId)),
     };
   } catch (error) {
     await stop();

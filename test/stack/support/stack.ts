@@ -33,6 +33,8 @@ export interface Stack {
   start(): Promise<RunningExample>;
   /** Resolves with all reports, or those of a user, with their repetitions, when this number of files was reported. */
   reports(fileCount: number, user?: string): Promise<Report[]>;
+  /** Lets all sessions of a user expire, when their files are delivered. Resolves when they are deleted. */
+  clear(user: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export async function startStack(changes: Record<string, string> = {}, count = 2
   // A tenth of the times, so that the work of a killed process is continued soon.
   replace(join(folder, 'sessions.ts'), 'LEASE_MS = 30_000', 'LEASE_MS = 3000');
   replace(join(folder, 'files.ts'), 'POLL_MS = 5000', 'POLL_MS = 500');
+  replace(join(folder, 'files.ts'), 'HOOK_MS = 600_000', 'HOOK_MS = 6000');
   const settings = { ...SETTINGS, ...store.settings, DATABASE_URL: database.url, REPORTS, ...changes };
   const [status] = await once(runInExample(['bucket.ts'], settings, folder), 'exit');
   assert.equal(status, 0);
@@ -67,6 +70,15 @@ export async function startStack(changes: Record<string, string> = {}, count = 2
         if (new Set(own.map(({ id }) => id)).size >= fileCount) return own;
         await sleep(100);
       }
+    },
+    async clear(user) {
+      const rows = `upload_sessions where user_id = '${user}'`;
+      const end = `opened_at = now() - interval '8 d', expires_at = now(), due_at = now()`;
+      const isTrue = async (sql: string): Promise<boolean> => (await database.query(`select ${sql}`)) === 't';
+      while (await isTrue(`exists (select from ${rows} and state in ('committing', 'done'))`))
+        await sleep(100);
+      await database.query(`update ${rows.replace('where', `set ${end} where`)}`);
+      while (await isTrue(`exists (select from ${rows})`)) await sleep(100);
     },
     async stop() {
       await Promise.all(processes.map((each) => each.stop()));

@@ -31,6 +31,8 @@ export interface RunningStore {
   ask(path: string, method?: string): Promise<Response>;
   /** Resolves with the keys and sizes of all objects below `prefix`. */
   list(prefix: string): Promise<Map<string, number>>;
+  /** Resolves with the key of a file of a user. Rejects if there are several attempts. */
+  keyOfFile(user: string, fileId: unknown): Promise<string>;
   /** Resolves with the SHA-256 of an object. */
   hashOf(key: string): Promise<string>;
   stop(): Promise<void>;
@@ -39,7 +41,7 @@ export interface RunningStore {
 /** Reads objects with the package of the example that signs requests. */
 async function objectsOf(
   settings: Record<string, string>,
-): Promise<Pick<RunningStore, 'ask' | 'list' | 'hashOf'>> {
+): Promise<Pick<RunningStore, 'ask' | 'list' | 'keyOfFile' | 'hashOf'>> {
   const { resolve } = createRequire(join(installedExample(), 'package.json'));
   const { AwsClient } = (await import(pathToFileURL(resolve('aws4fetch')).href)) as Aws;
   const { S3_ACCESS_KEY_ID = '', S3_SECRET_ACCESS_KEY = '', S3_REGION = '', S3_ENDPOINT } = settings;
@@ -52,15 +54,19 @@ async function objectsOf(
     if (!response.ok) throw new Error(`${path}: ${response.status}`);
     return response;
   };
+  async function list(prefix: string): Promise<Map<string, number>> {
+    const text = await (await get(`?list-type=2&max-keys=1000&prefix=${encodeURIComponent(prefix)}`)).text();
+    if (text.includes('<IsTruncated>true')) throw new Error('more than 1,000 objects');
+    const found = text.matchAll(/<Key>([^<]+)<\/Key>.*?<Size>(\d+)<\/Size>/gs);
+    return new Map([...found].map(([, key = '', size]) => [key, Number(size)]));
+  }
   return {
     ask,
-    async list(prefix) {
-      const text = await (
-        await get(`?list-type=2&max-keys=1000&prefix=${encodeURIComponent(prefix)}`)
-      ).text();
-      if (text.includes('<IsTruncated>true')) throw new Error('more than 1,000 objects');
-      const found = text.matchAll(/<Key>([^<]+)<\/Key>.*?<Size>(\d+)<\/Size>/gs);
-      return new Map([...found].map(([, key = '', size]) => [key, Number(size)]));
+    list,
+    async keyOfFile(user, fileId) {
+      const [key, ...others] = (await list(`files/u-${user}/${fileId}-`)).keys();
+      if (!key || others.length > 0) throw new Error(`${key ? others.length + 1 : 0} objects of ${fileId}`);
+      return key;
     },
     async hashOf(key) {
       const hash = createHash('sha256');

@@ -1,0 +1,110 @@
+// What processes of the example do beside requests: reports, deletions, and their end.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client as Uploader, upload } from './support/client.ts';
+import { Client, MIB, put, SESSION } from './support/hostile.ts';
+import { type Stack, startStack } from './support/stack.ts';
+
+describe('The example for S3, beside its requests', () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack({ FAILING_REPORTS: '0' }, 1);
+  });
+  after(() => stack.stop());
+  const baseUrl = (): string => stack.processes[0]?.baseUrl ?? '';
+  const clientOf = (user: string): Client => new Client(user, baseUrl(), new Set());
+  /** Opens a session for a small file, and stores its chunk. */
+  async function begin(user: string, name = 'a.bin') {
+    const client = clientOf(user);
+    const session = await client.open(9, name);
+    const chunks = await client.presign(session, randomBytes(9));
+    for (const chunk of chunks) assert.equal((await put(chunk)).status, 200);
+    return { client, session, commit: () => client.commit(session, chunks) };
+  }
+  const query = (sql: string): Promise<string> => stack.database.query(sql);
+  const stateOf = (session: string): Promise<string> =>
+    query(`select state from upload_sessions where id = '${session}'`);
+  const uploaderOf = (user: string): Uploader => ({ user, baseUrl });
+
+  test('a canceled upload leaves no object, also if its file was assembled', async () => {
+    const client = clientOf('user-cancels');
+    const bytes = [randomBytes(5 * MIB), randomBytes(9)];
+    const session = await client.open(5 * MIB + 9, 'a.scan');
+    const chunks = await client.presign(session, ...bytes);
+    for (const chunk of chunks) assert.equal((await put(chunk)).status, 200);
+    assert.equal((await client.commit(session, chunks)).status, 503);
+    assert.equal(await client.statusOf(SESSION, undefined, session, { method: 'DELETE' }), 204);
+    // A process that was killed could have left this one.
+    const id = await query(`select file_id from upload_sessions where id = '${session}'`);
+    assert.equal((await stack.store.ask(`/files/u-user-cancels/${id}-left`, 'PUT')).status, 200);
+    assert.equal((await stack.store.ask(`/files/u-user-cancels/${id}-left?uploads`, 'POST')).status, 200);
+    await stack.clear('user-cancels');
+    assert.deepEqual([...(await stack.store.list(''))], []);
+    assert.doesNotMatch(await (await stack.store.ask('?uploads')).text(), /<UploadId>/);
+  });
+
+  test('a commit is answered again days later, when the chunks are deleted', async () => {
+    const { client, session, commit } = await begin('user-late');
+    const { text, body } = await commit();
+    await stack.reports(1, 'user-late');
+    const key = await stack.store.keyOfFile('user-late', body.file_id);
+    const move = "set expires_at = expires_at - interval '5 d', due_at = due_at - interval '5 d'";
+    await query(`update upload_sessions ${move} where id = '${session}'`);
+    while ((await stack.store.list('chunks/u-user-late/')).size > 0) await sleep(100);
+    assert.equal((await commit()).text, text);
+    const [{ ticket } = { ticket: undefined }] = await client.presign(session, randomBytes(9));
+    assert.equal(ticket?.upload_url, null, 'a finished file takes no bytes');
+    await stack.clear('user-late');
+    assert.equal((await commit()).status, 404);
+    assert.deepEqual([...(await stack.store.list('files/u-user-late/')).keys()], [key]);
+  });
+
+  test('a process assembles 32 files at once, and leaves the others to a repeated commit', async () => {
+    const many = await Promise.all(Array.from({ length: 60 }, () => begin('user-busy', 'a.slow')));
+    const isOpen = `exists (select from upload_sessions where user_id = 'user-busy' and state = 'open')`;
+    const answers = await Promise.all(many.map(({ commit }) => commit()));
+    const waiting = answers.filter(({ status }) => status === 202);
+    assert.equal(waiting.length, 28);
+    for (const { retryAfter } of waiting) assert.equal(retryAfter, '2');
+    assert.equal(await query(`select ${isOpen}`), 'f', 'what was answered with 202 is known');
+    for (const { commit } of many)
+      for (let status = 202; status !== 200; await sleep(100)) {
+        ({ status } = await commit());
+        assert.match(`${status}`, /^20[02]$/);
+      }
+  });
+
+  test('an attempt whose session is gone deletes what it has made', async () => {
+    const { session, commit } = await begin('user-gone', 'a.slow');
+    const committed = commit();
+    while ((await stateOf(session)) !== 'committing') await sleep(20);
+    await query(`delete from upload_sessions where id = '${session}'`);
+    await committed;
+    assert.deepEqual([...(await stack.store.list('files/u-user-gone/'))], []);
+  });
+
+  test('reports that never end or fail do not stop the others', { timeout: 60_000 }, async () => {
+    for (let count = 0; count < 4; count += 1) await upload(uploaderOf('user-hangs'), 'a.hang', [1000]);
+    await Promise.all(Array.from({ length: 40 }, () => upload(uploaderOf('user-fails'), 'a.fail', [1000])));
+    await stack.reports(40, 'user-fails');
+    const reportCount = (await stack.reports(0, 'user-fails')).length;
+    await upload(uploaderOf('user-next'), 'a.bin', [1000]);
+    await stack.reports(1, 'user-next');
+    const repeated = (await stack.reports(0, 'user-fails')).length - reportCount;
+    assert.ok(repeated <= 40, `${repeated} failing reports before the next one`);
+  });
+
+  test('a signal ends a process when it has answered its requests', async () => {
+    const { session, commit } = await begin('user-ends', 'a.slow');
+    const committed = commit();
+    while ((await stateOf(session)) !== 'committing') await sleep(20);
+    // Its connection stays open.
+    assert.equal(await (await fetch(`${baseUrl()}/healthz`)).text(), '{}');
+    const code = stack.processes[0]?.stop('SIGTERM');
+    assert.equal((await committed).status, 200);
+    assert.equal(await code, 0);
+    await assert.rejects(fetch(baseUrl()));
+  });
+});
