@@ -238,7 +238,7 @@ test('the keys of the browser scroll the list to its ends, and rows are there', 
     ['End', '999'],
   ] as const) {
     await page.keyboard.press(key);
-    await page.waitForFunction((name) => {
+    const shown = page.waitForFunction((name) => {
       const { shadowRoot } = document.querySelector('secure-uploader') as HTMLElement;
       const box = shadowRoot?.querySelector('.scroller')?.getBoundingClientRect() as DOMRect;
       const row = [...(shadowRoot?.querySelectorAll('.row') ?? [])].find(
@@ -248,6 +248,13 @@ test('the keys of the browser scroll the list to its ends, and rows are there', 
       const middle = top + height / 2;
       return middle >= box.top && middle <= box.bottom;
     }, name);
+    await shown.catch(async () => {
+      const { scrollTop, scrollHeight, isFocused } = await zone.evaluate((scroller) => ({
+        ...{ scrollTop: scroller.scrollTop, scrollHeight: scroller.scrollHeight },
+        isFocused: (scroller.getRootNode() as ShadowRoot).activeElement === scroller,
+      }));
+      assert.fail(`${key} shows no row ${name}: at ${scrollTop} of ${scrollHeight}, focus: ${isFocused}`);
+    });
     // The next key would change the target of an animation that is still running.
     await zone.evaluate(async (scroller) => {
       for (let top = Number.NaN, stillCount = 0; stillCount < 20; ) {
