@@ -50,7 +50,8 @@ wait_for() {
   local name=$1 end=$((SECONDS + wait_s))
   shift
   until "$@" >/dev/null 2>&1; do
-    is_running "$name" && [ $SECONDS -lt $end ] || { tail -n 20 "$dir/log/$name.out" >&2; fail "$name did not start"; }
+    # Not `is_running`: a process that was just spawned still has the command line of this script.
+    kill -0 "$(cat "$run/$name.pid")" 2>/dev/null && [ $SECONDS -lt $end ] || { tail -n 20 "$dir/log/$name.out" >&2; fail "$name did not start"; }
     sleep 0.1
   done
 }
