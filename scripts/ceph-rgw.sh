@@ -114,6 +114,7 @@ rgw_dynamic_resharding = false
 rgw_gc_obj_min_wait = 5
 rgw_gc_processor_period = 5
 rgw_bucket_quota_ttl = 0
+rgw_multipart_min_part_size = ${RGW_MIN_PART_BYTES:-5242880}
 CONF
 }
 

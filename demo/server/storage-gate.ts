@@ -7,7 +7,13 @@ import type { Handler } from './ports.ts';
 import { dropCors, hold, makeUp, startEntry } from './request-gate.ts';
 import { type Answer, answerTo, Broken, bytesOf, complete, send } from './storage-server.ts';
 
-export function createStorageGate(parts: Parts, faults: Faults, network: Network): Handler {
+/** `behind` handles the requests that pass the gate. */
+export function createStorageGate(
+  parts: Parts,
+  faults: Faults,
+  network: Network,
+  behind = answerTo,
+): Handler {
   return async (request, response) => {
     const gone = new AbortController();
     const entry = startEntry('storage', parts.clock, request, response, gone);
@@ -18,7 +24,7 @@ export function createStorageGate(parts: Parts, faults: Faults, network: Network
       await hold(fault, gone.signal);
       if (fault.cut === 'before-body') throw new Broken();
       const bytes = disturb(network.throttle(bytesOf(request), gone.signal), request, fault, gone.signal);
-      const answer = await decide(parts, request, bytes, fault, entry);
+      const answer = await decide(parts, request, bytes, fault, entry, behind);
       entry.status = answer.status;
       Object.assign(answer.headers, fault.headers);
       if (fault.withoutCors) dropCors(answer.headers);
@@ -58,10 +64,11 @@ async function decide(
   bytes: AsyncIterable<Uint8Array>,
   fault: Partial<Fault>,
   entry: LogEntry,
+  behind: typeof answerTo,
 ): Promise<Answer> {
   const made = makeUp(fault) ?? (fault.storeNothing ? new Response() : undefined);
   if (!made || request.method === 'OPTIONS') {
-    const answer = await answerTo(parts, request, bytes);
+    const answer = await behind(parts, request, bytes);
     if (entry.operation === 'put' && answer.status === 200) entry.stored = true;
     return answer;
   }

@@ -9,6 +9,10 @@ import { killBrowser, startBrowser } from './browser.ts';
 import { type Pages, startPages } from './pages.ts';
 import { setTokenSource } from './tokens.ts';
 
+/** `WORLD=memory` and `WORLD=PostgreSQL` replace the reference service with the example for S3, with sessions there, and Ceph. */
+const stack = process.env.WORLD ? await import('../../stack/support/s3-world.ts') : undefined;
+const start = stack?.startS3Service ?? startService;
+
 export interface World {
   readonly folder: string;
   readonly service: Service;
@@ -39,12 +43,14 @@ export async function createWorld(
     ...{ dataDir: join(folder, 'data'), appOrigins: [pages.origin], test: true },
     ...(typeof options === 'function' ? options(pages) : options),
   };
-  let service = await startService(setUp);
+  let service = await start(setUp);
   pages.allow(service.baseUrl, service.storageUrl);
+  if (stack) pages.setScript('/profile.js', stack.PROFILE_SCRIPT);
   let browser = await startBrowser(profile);
   const elementWith = (attributes: string): string => {
     const settings = `base-url="${service.baseUrl}" parent-id="folder-a" commit-path="/files/uploadsession/commit"`;
-    return `<secure-uploader ${attributes} ${settings} multiple></secure-uploader>`;
+    const element = `<secure-uploader ${attributes} ${settings} multiple></secure-uploader>`;
+    return stack ? `${element}<script src="/profile.js"></script>` : element;
   };
   const open = async (attributes = '', path = '/index.html'): Promise<Page> => {
     const url = pages.add(path, elementWith(attributes));
@@ -81,7 +87,7 @@ export async function createWorld(
     stopService: () => service.close(),
     async startServiceAgain() {
       const { servicePort, storagePort } = service;
-      service = await startService({ ...setUp, servicePort, storagePort });
+      service = await start({ ...setUp, servicePort, storagePort });
     },
     async close() {
       await browser.close();

@@ -38,7 +38,8 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-function replace(path: string, before: string, after: string): void {
+/** Replaces text in a file, which must contain it. */
+export function replace(path: string, before: string, after: string): void {
   const text = readFileSync(path, 'utf8');
   assert.ok(text.includes(before), before);
   writeFileSync(path, text.replace(before, after));

@@ -76,12 +76,14 @@ async function objectsOf(
   };
 }
 
-export async function startStore(): Promise<RunningStore> {
+/** Files are joined from parts of at least `minPartBytes`, but for the last part. */
+export async function startStore(minPartBytes = 5 * 2 ** 20): Promise<RunningStore> {
   const folder = await mkdtemp(join(tmpdir(), 'ceph-'));
   // The OSD uses the 16 ports after that of the monitor, below the range of free ports.
   const monPort = 12_000 + Math.floor(Math.random() * 1000) * 17;
   const ports = [String(await freePort()), String(monPort)];
-  const start = (): Promise<{ stdout: string }> => exec(script, ['start', folder, ...ports]);
+  const env = { ...process.env, RGW_MIN_PART_BYTES: String(minPartBytes) };
+  const start = (): Promise<{ stdout: string }> => exec(script, ['start', folder, ...ports], { env });
   const { stdout } = await start();
   const lines = stdout.trim().split('\n');
   const settings: Record<string, string> = Object.fromEntries(
