@@ -108,7 +108,13 @@ test('five tabs upload a file once, show correct progress, and continue when the
     'each closed tab leaves at most its own PUTs',
   );
   const sessions = requestsOf(world, 'session').filter(({ method }) => method === 'POST');
-  assert.equal(sessions.length, 1, 'one session over all tabs');
+  const others = world.service.log.filter(
+    ({ operation, method }) => operation !== 'put' && method === 'POST',
+  );
+  const times = others.map(
+    ({ at, operation, status }) => `${operation} ${status} at ${at - (others[0]?.at ?? 0)}`,
+  );
+  assert.equal(sessions.length, 1, `one session over all tabs: ${times.join(', ')}`);
   const stored = (await world.service.listFiles('folder-a')).filter(({ name }) => name === 'five tabs.bin');
   assert.equal(stored.length, 1);
   await assertStored(world, stored[0]?.id ?? '', sha256);
