@@ -68,6 +68,12 @@ export function runInExample(
   return spawn(process.execPath, ['--import', 'tsx', ...args], options);
 }
 
+/** Creates the bucket of the settings, with its rules. */
+export async function createBucket(settings: object, folder?: string): Promise<void> {
+  const [status] = await once(runInExample(['bucket.ts'], settings, folder), 'exit');
+  if (status !== 0) throw new Error('the bucket could not be created');
+}
+
 /** Starts a variant. Rejects with its output if it ends instead. */
 export async function startExample(
   variant: keyof typeof VARIANTS,

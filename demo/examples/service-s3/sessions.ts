@@ -45,7 +45,7 @@ export interface Limits {
 
 /** All functions are atomic, also across processes. A `holder` is an attempt that has a session for `LEASE_MS` at a time. */
 export interface Sessions {
-  /** Opens a session, unless the user would have too many unfinished files (`many`), bytes (`full`), or both in a `day`. */
+  /** Opens a session, unless the user would have too many unfinished files (`many`), their bytes (`full`), or either in a `day`. */
   open(session: Session, limits: Limits): Promise<'opened' | 'many' | 'full' | 'day'>;
   find(id: string): Promise<Session | undefined>;
   /**

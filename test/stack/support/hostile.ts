@@ -7,8 +7,8 @@ import { rm } from 'node:fs/promises';
 import { type IncomingMessage, request as send } from 'node:http';
 import {
   copyExample,
+  createBucket,
   type RunningExample,
-  runInExample,
   SETTINGS,
   startExample,
   TOKEN,
@@ -184,8 +184,7 @@ async function startParts(ends: (() => Promise<unknown>)[]): Promise<Omit<World,
   const database = await startDatabase();
   ends.push(database.stop);
   const settings = { ...SETTINGS, ...store.settings, SECOND_TOKEN, DATABASE_URL: database.url };
-  const [status] = await once(runInExample(['bucket.ts'], settings, folder), 'exit');
-  assert.equal(status, 0);
+  await createBucket(settings, folder);
   const example = await startExample('hono', settings, { folder });
   ends.push(example.stop);
 

@@ -1,13 +1,12 @@
 // Two processes of the example with hooks of the tests, PostgreSQL and Ceph RGW.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   copyExample,
+  createBucket,
   type RunningExample,
-  runInExample,
   SETTINGS,
   startExample,
 } from '../../support/service-s3.ts';
@@ -56,8 +55,7 @@ export async function startStack(changes: Record<string, string> = {}, count = 2
   replace(join(folder, 'files.ts'), 'POLL_MS = 5000', 'POLL_MS = 500');
   replace(join(folder, 'files.ts'), 'HOOK_MS = 600_000', 'HOOK_MS = 6000');
   const settings = { ...SETTINGS, ...store.settings, DATABASE_URL: database.url, REPORTS, ...changes };
-  const [status] = await once(runInExample(['bucket.ts'], settings, folder), 'exit');
-  assert.equal(status, 0);
+  await createBucket(settings, folder);
   const start = (): Promise<RunningExample> => startExample('hono', settings, { folder });
   const processes = await Promise.all(Array.from({ length: count }, start));
   return {
