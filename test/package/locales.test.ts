@@ -10,9 +10,9 @@ import { buildSync } from 'esbuild';
 import { ERROR_CODES, isRetryable } from '../../src/core/error-codes.ts';
 import { createFormat } from '../../src/ui/format.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from '../../src/ui/login-messages.ts';
+import { printSize } from './sizes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const MOST_BYTES = 4000;
 const COUNTS = [0, 1, 2, 3, 5, 11, 21, 100, 1000, 1_000_000];
 /** Texts that are the same as in English: loanwords, and names with nothing to translate. */
 const LOANWORDS = ['Password', 'Passkey', 'Code'];
@@ -181,10 +181,11 @@ for (const [name, texts] of locales)
       }
     });
 
-    test(`has at most ${MOST_BYTES} bytes with gzip`, (t) => {
-      const bytes = bytesOf(`src/locales/${name}.ts`, ['*/plurals.ts']);
-      t.diagnostic(`${bytes} bytes`);
-      assert.ok(bytes > 2000 && bytes <= MOST_BYTES, `${bytes} bytes`);
+    test('prints its size', (t) => {
+      const file = `src/locales/${name}.ts`;
+      const sizeBytes = bytesOf(file, ['*/plurals.ts']);
+      printSize(t, file, sizeBytes);
+      assert.ok(sizeBytes > 2000);
     });
   });
 

@@ -12,6 +12,7 @@ import { writeRecord } from '../../src/store/record.ts';
 import { withResults } from '../bench/report.mjs';
 import { builtWidget } from '../support/built.ts';
 import { all, read, root, run, under } from '../support/documents.ts';
+import { printSize } from './sizes.ts';
 
 const readme = read('README.md');
 const { dependencies, engines, scripts, version } = JSON.parse(read('package.json'));
@@ -90,17 +91,21 @@ describe('The documentation', () => {
     }
   });
 
-  test('has sizes that the build keeps, and is close to', () => {
+  test('has sizes that are about those of the build', (t) => {
     const built = builtWidget();
     const rows = [
-      ...read('docs/performance.md').matchAll(/^\| `dist\/(?:cdn\/)?([\w.-]+\.js)`[^|]*\| (\d+) kB \|/gm),
+      ...read('docs/performance.md').matchAll(/^\| `(dist\/(?:cdn\/)?([\w.-]+\.js))`[^|]*\| (\d+) kB \|/gm),
     ];
     assert.equal(rows.length, 8);
-    for (const [, name = '', kilobytes] of rows) {
+    for (const [, file = '', name = '', kilobytes] of rows) {
       const sizeBytes = gzipSync(readFileSync(join(built, name))).length;
+      printSize(t, file, sizeBytes);
       const statedBytes = Number(kilobytes) * 1000;
-      assert.ok(sizeBytes <= statedBytes, `${name} has ${sizeBytes} bytes with gzip`);
-      assert.ok(sizeBytes > statedBytes / 2, `${name} has only ${sizeBytes} bytes with gzip`);
+      const isAbout = Math.abs(sizeBytes - statedBytes) <= Math.max(1000, statedBytes / 5);
+      assert.ok(
+        isAbout,
+        `${name} has ${sizeBytes} bytes with gzip: correct the table in docs/performance.md`,
+      );
     }
   });
 
@@ -134,7 +139,7 @@ describe('The documentation', () => {
   test('has a README that is read in five minutes', () => {
     assert.ok(readme.split('\n').length <= 151);
     assert.ok(readme.split(/\s+/).length <= 951);
-    const stated = Number(/at most (\d+) kB/.exec(readme)?.[1]);
+    const stated = Number(/about (\d+) kB/.exec(readme)?.[1]);
     assert.equal(
       stated,
       Number(/secure-uploader\.min\.js`[^|]*\| (\d+) kB/.exec(read('docs/performance.md'))?.[1]),

@@ -1,15 +1,15 @@
-// Sizes in an app built with a bundler: what a page loads at first, with the element or with the engine alone, and what sign-in
-// adds: to every page, with the first sign-in, and with the form. Every imported file counts, shared or not. Bundled twice. With
-// `allow-extension`, shared modules are part of the app's entry. With `strict`, shared modules are separate files, as in an app
-// with several entries. `strict` results in more files, so the sizes are larger.
+// Prints sizes in an app built with a bundler: what a page loads at first, with the element or with the engine alone, and what
+// sign-in adds: to every page, with the first sign-in, and with the form. Every imported file counts, shared or not. Bundled twice.
+// With `allow-extension`, shared modules are part of the app's entry. With `strict`, they are separate files, as in an app with
+// several entries. `strict` results in more files, so the sizes are larger.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { type PackedApp, sharedApp } from './packed.ts';
+import { printSize } from './sizes.ts';
 
 interface Bundle {
   /** Bytes, compressed with gzip, that a page downloads at first. */
@@ -72,31 +72,21 @@ async function bundle(
   };
 }
 
-const isAtMost = (bytes: number, most: number, say: (text: string) => void): void => {
-  const text = `${bytes} bytes with gzip, ${most} at most`;
-  say(text);
-  assert.ok(bytes > 0 && bytes <= most, text);
-};
-
-const budget = JSON.parse(readFileSync(new URL('budget.json', import.meta.url), 'utf8')) as Record<
-  string,
-  number
->;
-
 describe('A page whose app supplies tokens', () => {
   for (const [name, file] of [
     ['element', 'define.js'],
     ['engine', 'engine/uploader.js'],
   ] as const)
-    test(`downloads at first, with the ${name}, what the budget allows`, async (t) => {
+    test(`downloads the ${name} at first`, async (t) => {
       const { initialBytes } = await bundle(await sharedApp(), 'strict', [], file);
-      isAtMost(initialBytes, budget[name] ?? 0, (text) => t.diagnostic(text));
+      printSize(t, name, initialBytes);
+      assert.ok(initialBytes > 0);
     });
 });
 
-for (const [entry, where, coreBytes] of [
-  ['allow-extension', 'an app with one entry', 7500],
-  ['strict', 'an app with several entries', 8000],
+for (const [entry, where] of [
+  ['allow-extension', 'an app with one entry'],
+  ['strict', 'an app with several entries'],
 ] as const)
   describe(`Signing in, in ${where},`, () => {
     let whole: Bundle;
@@ -107,15 +97,15 @@ for (const [entry, where, coreBytes] of [
       without = await bundle(app, entry, [/\/auth\/session\.js$/]);
     });
 
-    test(`adds at most ${coreBytes / 1000} kB to what every page downloads`, (t) =>
-      isAtMost(whole.initialBytes - without.initialBytes, coreBytes, (text) =>
-        t.diagnostic(`${text}; the whole element: ${whole.initialBytes}`),
-      ));
+    test('adds a part to what every page downloads', (t) => {
+      printSize(t, `sign-in in ${where}`, whole.initialBytes - without.initialBytes);
+      assert.ok(whole.initialBytes > without.initialBytes);
+    });
 
     for (const [name, when] of [
-      ['authorize', 'for the first sign-in in a window or frame'],
-      ['secure-uploader-login', 'for its form, passkeys included,'],
+      ['authorize', 'the first sign-in in a window or frame'],
+      ['secure-uploader-login', 'its form, passkeys included'],
     ] as const)
-      test(`downloads ${when} what the budget allows`, (t) =>
-        isAtMost(whole.bytesOf(name), budget[name] ?? 0, (text) => t.diagnostic(text)));
+      test(`downloads later what it needs for ${when}`, (t) =>
+        printSize(t, `${name} in ${where}`, whole.bytesOf(name)));
   });

@@ -66,7 +66,7 @@ describe('npm start', () => {
       (await fetch(new URL(`/@fs${root}${file}`, address))).status;
     assert.equal(await statusOf('src/core/errors.ts'), 200);
     // The folder `.data` is there too, if the service has run.
-    for (const file of ['package.json', '.ci/run', 'test/package/budget.json'])
+    for (const file of ['package.json', '.ci/run', 'test/package/sizes.json'])
       assert.equal(await statusOf(file), 403, file);
     const keys = await fetch(new URL(`/@fs${join(dataDir, 'keys.json')}`, address));
     assert.equal(keys.status, 403);
