@@ -220,10 +220,16 @@ export function createRunParts(
     bytesPerSecond: context.bytesPerSecond,
     waitForBandwidth: (sizeBytes, moveSignal) => monitor().waitForBandwidth(sizeBytes, moveSignal),
     stallMs: (sizeBytes) => ownStallMs ?? stallMs(sizeBytes, (context.bytesPerSecond() ?? 0) / slots.limit),
-    acquireSlot: (slotSignal) => slots.acquireSlot(() => upload.order, slotSignal),
+    acquireSlot: (slotSignal) => slots.acquireSlot(() => slotOrderOf(upload), slotSignal),
     identify: () => identifyUpload(upload, picked, signal),
   };
 }
+
+/** Larger than the order of any upload. */
+const BEHIND_OTHERS = 2 ** 32;
+
+/** An upload whose requests fail gets a slot after the others, so that a silent storage delays no upload to another one. */
+const slotOrderOf = ({ attempt, order }: RunTarget): number => (attempt ? BEHIND_OTHERS + order : order);
 
 /**
  * Creates the callbacks of the pipeline. The callbacks update the progress, report changes, and send outcomes to the state machine.

@@ -67,6 +67,8 @@ export class ChunkTooLarge {
 
 /** Broken PUTs of a chunk after which smaller chunks are tried: a proxy may limit the time of a request, and the line is slow. */
 const MOST_CUTS = 4;
+/** Longest timeout without progress, in milliseconds. A silent server would otherwise occupy its slot for hours. */
+const MAX_STALL_MS = 600_000;
 /** No further chunk of a file starts while this many wait to retry, since the storage may be down. */
 const MAX_WAITING = 6;
 
@@ -220,7 +222,7 @@ async function send(
         onPut(chunk);
         await put(ticket.upload, bytes.body, {
           signal: AbortSignal.any([signal, change]),
-          stallMs: parts.stallMs(chunk.sizeBytes) * 2 ** stallCount,
+          stallMs: Math.min(parts.stallMs(chunk.sizeBytes) * 2 ** stallCount, MAX_STALL_MS),
           onProgress: (sentBytes) => {
             unsentBytes = chunk.sizeBytes - sentBytes;
             onSent(chunk, sentBytes);

@@ -1,4 +1,4 @@
-// After a host responds with `Retry-After`, no upload calls this host, and uploads to other hosts continue.
+// A host that responds with `Retry-After`, or not at all: uploads to other hosts continue.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -24,5 +24,28 @@ describe('a service that responds with Retry-After', () => {
     await engine.waitForChange('upload-completed');
     expect(engine.details('upload-completed').map(({ name }) => name)).to.deep.equal(['c.bin']);
     expect(engine.service.count('open')).to.equal(2);
+  });
+});
+
+describe('a storage that does not respond', () => {
+  it('occupies no slot that an upload to another storage needs', async () => {
+    const engine = new TestEngine({ concurrency: 1 });
+    const { service } = engine;
+    service.answerAll('open', 'presign', 'commit');
+    await engine.uploader.addFiles([fileOf(1, 4000, 'silent.bin')]);
+    const stalled = new UploaderError('upload-stalled', 'No progress');
+    (await service.nextRequest('put')).refuse(stalled);
+    const second = await service.nextRequest('put');
+    await engine.uploader.addFiles([fileOf(2, 10, 'later.bin')]);
+    // With its URL, it waits for the slot.
+    await until(() => service.count('open') === 2 && /open,.*presign/.test(service.log.slice(2).join()));
+    second.refuse(stalled);
+    const third = await service.nextRequest('put');
+    expect(third.body.size).to.equal(10);
+    third.answer();
+    service.answerAll();
+    await engine.waitForChange('upload-completed', 2);
+    const completed = engine.details('upload-completed').map(({ name }) => name);
+    expect(completed).to.deep.equal(['later.bin', 'silent.bin']);
   });
 });

@@ -107,6 +107,20 @@ describe('a PUT that fails', () => {
     expect(service.puts.length).to.equal(6);
   });
 
+  it('without a sign of life is given twice the time with each attempt, but never more than ten minutes', async () => {
+    const patienceMs: (number | undefined)[] = [];
+    const { parts, ticketed } = await setUpSending([1], {
+      policy: { attempts: 12, baseMs: 0, capMs: 0 },
+      stallMs: () => 120_000,
+      put: async (_upload, _body, { stallMs }) => {
+        patienceMs.push(stallMs);
+        throw new UploaderError('upload-stalled', 'No progress');
+      },
+    });
+    await rejection(collect(upload(streamOf(await ticketed()), parts)));
+    expect(patienceMs).to.deep.equal([120_000, 240_000, 480_000, ...Array(9).fill(600_000)]);
+  });
+
   it('returns the unused part of its bandwidth, once', async () => {
     const given: number[] = [];
     const { controller, parts, service, ticketed } = await setUpSending([1], {
