@@ -65,7 +65,10 @@ export class ChunkTooLarge {
   }
 }
 
-/** Broken PUTs of a chunk after which smaller chunks are tried: a proxy may limit the time of a request, and the line is slow. */
+/**
+ * Number of cut PUTs of a chunk after which smaller chunks are tried. On a slow connection, a proxy may limit the time of a
+ * request, or the network may change before a large chunk is sent.
+ */
 const MOST_CUTS = 4;
 /** Longest timeout without progress, in milliseconds. A silent server would otherwise occupy its slot for hours. */
 const MAX_STALL_MS = 600_000;
@@ -244,11 +247,11 @@ async function send(
         const canHalve = sizeBytes > parts.minChunkBytes;
         const isTooLarge = canHalve && code === 'upload-refused' && status === 413;
         const wasSent = canHalve && unsentBytes < sizeBytes;
-        const isStuck =
-          // Often a 413 without CORS headers.
-          (wasSent && code === 'storage-unreadable') ||
-          // After the last byte, a gateway may have answered without CORS headers.
-          (wasSent && code === 'network' && unsentBytes > 0 && ++cutCount >= MOST_CUTS);
+        // After the last byte, a gateway may have answered without CORS headers.
+        const isCut = wasSent && unsentBytes > 0 && (code === 'network' || change.aborted);
+        if (isCut) cutCount += 1;
+        // An unreadable response is often a 413 without CORS headers.
+        const isStuck = (wasSent && code === 'storage-unreadable') || (isCut && cutCount >= MOST_CUTS);
         // One proxy of several may have a lower limit. The storage has accepted this size before.
         if ((isTooLarge || isStuck) && sizeBytes > proven.sizeBytes) throw new ChunkTooLarge(error);
         onSent(chunk, 0);

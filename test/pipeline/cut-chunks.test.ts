@@ -13,7 +13,7 @@ type Running = ReturnType<typeof setUpRun>;
 function setUpCuts(
   file: File,
   given: Parameters<typeof setUpRun>[1],
-  failure: (body: Blob, attempt: number) => UploaderError | undefined,
+  failure: (body: Blob, attempt: number) => Error | undefined,
 ): Running & { readonly sizes: number[] } {
   const sizes: number[] = [];
   const attempts = new Map<string, number>();
@@ -42,6 +42,50 @@ describe('a chunk that is cut in the middle', () => {
     expect(chunks.map(({ sizeBytes }) => sizeBytes)).to.deep.equal([250, 250, 250, 250]);
     expect(run.sizes.filter((size) => size === 1000)).to.have.length(4);
     expect(halved(run)).to.deep.equal(['chunks of 500 after 1000', 'chunks of 250 after 500']);
+  });
+
+  it('is halved after four cuts that the browser reports, too', async () => {
+    let change = new AbortController();
+    const run = setUpCuts(
+      fileOf(75, 1000),
+      // A cut by the browser is repeated without a delay.
+      { connectionChange: () => change.signal, policy: { attempts: 1, baseMs: 1e9, capMs: 1e9 } },
+      ({ size }, attempt) => {
+        if (size <= 500 || attempt > 9) return undefined;
+        const before = change;
+        change = new AbortController();
+        before.abort();
+        return before.signal.reason;
+      },
+    );
+    const { chunks } = await run.start();
+    expect(chunks.map(({ sizeBytes }) => sizeBytes)).to.deep.equal([500, 500]);
+    expect(run.sizes.filter((size) => size === 1000)).to.have.length(4);
+    expect(halved(run)).to.deep.equal(['chunks of 500 after 1000']);
+  });
+
+  it('is not halved if the network changes before its first byte, or after its last one', async () => {
+    for (const sentBytes of [0, 1000]) {
+      let change = new AbortController();
+      let isThrough = false;
+      let attemptCount = 0;
+      const put: Put = async (upload, body, options) => {
+        attemptCount += 1;
+        isThrough ||= attemptCount > 9;
+        if (isThrough) return run.service.put(upload, body, options);
+        options.onProgress?.(sentBytes);
+        const before = change;
+        change = new AbortController();
+        before.abort();
+        throw before.signal.reason;
+      };
+      const given = { minChunkBytes: 1, put, connectionChange: () => change.signal };
+      const run: Running = setUpRun(fileOf(76, 1000), given);
+      run.service.answerAll();
+      const { chunks } = await run.start();
+      expect(chunks.map(({ sizeBytes }) => sizeBytes)).to.deep.equal([1000]);
+      expect(halved(run)).to.deep.equal([]);
+    }
   });
 
   it('is not halved if an earlier visit has stored a chunk of this size', async () => {
