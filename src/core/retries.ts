@@ -1,8 +1,9 @@
-// Retries: when a failed request is repeated, and when it fails for good. `Retry-After` delays all requests to an origin.
+// Retries: when a failed request is repeated, and when it fails for good. `Retry-After` delays all requests to an origin. While an
+// origin is down, requests to it start one at a time.
 
 import { codeFacts, isRetryable } from './error-codes.ts';
 import { UploaderError } from './errors.ts';
-import { perOrigin, sleep, sleepUntil } from './wait.ts';
+import { perOrigin, sleepUntil } from './wait.ts';
 import { warnOnceHere } from './warn.ts';
 
 /** When a failed request is repeated, and when it fails for good. Times in milliseconds. */
@@ -25,6 +26,9 @@ export interface RetryPolicy {
   readonly maxMs?: number;
 }
 
+/** Defaults of `baseMs` and `capMs`. */
+const BASE_MS = 500;
+const CAP_MS = 30_000;
 /** Maximum number of attempts that fail without an outage, and smallest number of attempts before `limitMs` applies. */
 const ATTEMPTS = 8;
 /** The console names the error after this number of attempts. */
@@ -33,40 +37,83 @@ const WARN_AFTER = 8;
 const LONGEST_GAP_MS = 120_000;
 /** While the browser is offline, the delay is as long as after this number of failed attempts. */
 const OFFLINE_ATTEMPT = 6;
-/** Time without a success after which an origin counts as down. */
-const DOWN_AFTER_MS = 5000;
+/** Time without a success after which an outage counts: when it ends, failed requests are repeated immediately. */
+const OUTAGE_MS = 5000;
+/** Number of failures without a success in between after which an origin is down. A single request may fail for its own reason. */
+const DOWN_AFTER = 2;
+/** While an origin is down: factor from one gap between two requests to the next gap, and longest gap in milliseconds. */
+const GAP_FACTOR = 1.3;
+const LONGEST_REQUEST_GAP_MS = 12_000;
 
 /** Returns a random delay before the next attempt, in milliseconds: exponential backoff with jitter, from `baseMs` to `capMs`. */
 export function backoffMs(
   attempt: number,
-  { baseMs = 500, capMs = 30_000 }: RetryPolicy,
+  { baseMs = BASE_MS, capMs = CAP_MS }: RetryPolicy,
   random: () => number = Math.random,
 ): number {
   const longestMs = Math.min(capMs, baseMs * 2 ** attempt);
   return Math.round(baseMs + random() * Math.max(0, longestMs - baseMs));
 }
 
-/** What all requests to one origin share: the delay of `Retry-After`, and the time of the last success, by `performance.now()`. */
+/** How requests to an origin are spaced that answers none of them. */
+interface Outage {
+  /** Failures in succession on the same network. */
+  failureCount: number;
+  /** Gap after the next request, in milliseconds. */
+  gapMs: number;
+  readonly longestGapMs: number;
+  /** Time from which the next request may be sent. */
+  nextAtMs: number;
+  /** Signal that aborts when the network changes. Then the origin may be reachable again. */
+  readonly change: AbortSignal;
+}
+
+const NEVER = new AbortController().signal;
+
+/**
+ * What all requests to one origin share: the delay of `Retry-After`, the time of the last success, and the gaps between requests
+ * while the origin is down. Times are those of `performance.now()`.
+ */
 export class HostBackoff {
-  /** Time from which requests may be sent. */
+  /** Time from which `Retry-After` allows requests. */
   #opensAtMs = 0;
   #succeededAtMs = Number.NEGATIVE_INFINITY;
   /** Time of the first failure since the last success. */
   #failingSinceMs: number | undefined;
+  #lastOutage: Outage | undefined;
   #recovery = new AbortController();
 
   backOff(ms: number): void {
     this.#opensAtMs = Math.max(this.#opensAtMs, performance.now() + ms);
   }
 
-  /** Milliseconds until requests may be sent; 0 if requests may be sent now. */
+  /** Milliseconds until a request may be sent; 0 if a request may be sent now. */
   get remainingMs(): number {
-    return Math.max(0, this.#opensAtMs - performance.now());
+    return Math.max(0, Math.max(this.#opensAtMs, this.#outage?.nextAtMs ?? 0) - performance.now());
   }
 
+  /**
+   * Returns true if a request may be sent now. If the origin is down, this takes the turn: the next request may be sent after a
+   * gap, and each gap is longer than the one before. Without gaps, each chunk of each file would repeat its request on its own.
+   */
+  enter(): boolean {
+    if (this.remainingMs > 0) return false;
+    const outage = this.#outage;
+    if (outage && outage.failureCount >= DOWN_AFTER) {
+      // Random, so that the pages of many users don't send their requests at the same time. Never longer than `capMs`.
+      outage.nextAtMs = performance.now() + outage.gapMs * (1 - Math.random() / 4);
+      outage.gapMs = Math.min(outage.gapMs * GAP_FACTOR, outage.longestGapMs);
+    }
+    return true;
+  }
+
+  /** Resolves when a request may be sent. Several callers may wait for it: `enter()` tells which one may send. */
   async waitUntilOver(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    while (this.remainingMs > 0) await sleep(this.remainingMs, signal);
+    while (this.remainingMs > 0) {
+      const isOver = AbortSignal.any([this.recovery, this.#outage?.change ?? NEVER]);
+      await sleepUntil(this.remainingMs, signal, isOver);
+    }
   }
 
   /** Signal that aborts when the first request succeeds after an outage. */
@@ -78,18 +125,31 @@ export class HostBackoff {
     return this.#succeededAtMs >= ms;
   }
 
-  onFailure(): void {
-    this.#failingSinceMs ??= performance.now();
+  /** Call this method when the origin did not answer, with a signal that aborts when the network changes. */
+  onFailure({ baseMs = BASE_MS, capMs = CAP_MS }: RetryPolicy = {}, change = NEVER): void {
+    const nowMs = performance.now();
+    this.#failingSinceMs ??= nowMs;
+    const gaps = { gapMs: baseMs / 2, longestGapMs: Math.min(capMs, LONGEST_REQUEST_GAP_MS), nextAtMs: 0 };
+    const outage = this.#outage ?? { ...gaps, failureCount: 0, change };
+    outage.failureCount += 1;
+    if (outage.failureCount === DOWN_AFTER) outage.nextAtMs = nowMs + outage.gapMs;
+    this.#lastOutage = outage;
   }
 
   onSuccess(): void {
     this.#succeededAtMs = performance.now();
-    const isDown = this.#succeededAtMs - (this.#failingSinceMs ?? this.#succeededAtMs) >= DOWN_AFTER_MS;
+    this.#lastOutage = undefined;
+    const wasOutage = this.#succeededAtMs - (this.#failingSinceMs ?? this.#succeededAtMs) >= OUTAGE_MS;
     this.#failingSinceMs = undefined;
-    if (!isDown) return;
+    if (!wasOutage) return;
     const before = this.#recovery;
     this.#recovery = new AbortController();
     before.abort();
+  }
+
+  /** The outage on this network. */
+  get #outage(): Outage | undefined {
+    return this.#lastOutage?.change.aborted ? undefined : this.#lastOutage;
   }
 }
 
@@ -140,6 +200,7 @@ export class Retries {
     signal.throwIfAborted();
     if (!(error instanceof UploaderError) || !isWorthRetrying(error)) throw error;
     const { isOutage } = codeFacts(error.code);
+    const change = connectionChange?.();
     const isOffline = error.code === 'offline' && globalThis.navigator?.onLine === false;
     onOffline?.(isOffline);
     if (isOffline) this.#failedAtMs = undefined;
@@ -150,7 +211,7 @@ export class Retries {
       if (this.#isOver()) throw error;
     }
     if (isOutage) {
-      backoff.onFailure();
+      backoff.onFailure(policy, change);
       if (this.#attempt >= WARN_AFTER)
         warnOnceHere(`Requests keep failing (${error.status ?? error.code}). See retry-minutes.`);
     }
@@ -158,7 +219,6 @@ export class Retries {
     // Browsers may be wrong about being offline, so the request is repeated from time to time.
     const waitMs = backoffMs(isOffline ? OFFLINE_ATTEMPT : this.#attempt, policy);
     if (!isOffline) onWait?.(Date.now() + Math.max(waitMs, backoff.remainingMs), error, this.#attempt);
-    const change = connectionChange?.();
     const isOver = change ? AbortSignal.any([change, backoff.recovery]) : backoff.recovery;
     try {
       await sleepUntil(waitMs, signal, isOver);
@@ -202,7 +262,8 @@ export class Retries {
 export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks): Promise<T> {
   const retries = new Retries(hooks);
   for (;;) {
-    await hooks.backoff.waitUntilOver(hooks.signal);
+    do await hooks.backoff.waitUntilOver(hooks.signal);
+    while (!hooks.backoff.enter());
     try {
       const result = await fn();
       retries.succeed();

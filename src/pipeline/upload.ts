@@ -202,7 +202,7 @@ async function send(
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
       slot ??= await parts.acquireSlot(signal);
       backoff = backoffOf(ticket.upload.url);
-      if (backoff.remainingMs > 0) {
+      if (!backoff.enter()) {
         // Meanwhile, chunks for other hosts can use the slot.
         releaseSlot();
         await wait(backoff.waitUntilOver(signal), parts);

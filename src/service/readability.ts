@@ -2,12 +2,14 @@
 // an XHR ends with the same event (decision 0043).
 
 import { UploaderError } from '../core/errors.ts';
-import { perOrigin } from '../core/wait.ts';
+import { abortable, perOrigin } from '../core/wait.ts';
 import { warnOnConsole } from '../core/warn.ts';
 import { networkError } from './http.ts';
 
 /** Number of unreadable responses in succession after which the error is `storage-unreadable`. */
 const ROUNDS = 3;
+/** Time limit for the request that finds out whether a server can be reached, in milliseconds. */
+const REACH_MS = 30_000;
 
 /** Results of the PUTs to one origin. */
 interface Evidence {
@@ -18,11 +20,13 @@ interface Evidence {
    * PUTs count once, because the same cause can end all of them.
    */
   rounds: number;
+  /** The running request that finds out whether the server can be reached. PUTs that end together share it. */
+  reaching: Promise<boolean> | undefined;
 }
 
 /** Returns a function to call with each PUT. The results of all PUTs are collected by origin. */
 export function createReadability() {
-  const evidenceOf = perOrigin((): Evidence => ({ readableBytes: 0, rounds: 0 }));
+  const evidenceOf = perOrigin((): Evidence => ({ readableBytes: 0, rounds: 0, reaching: undefined }));
   return (url: string, sizeBytes: number) => {
     const { origin, pathname } = new URL(url);
     const evidence = evidenceOf(url);
@@ -48,15 +52,12 @@ export function createReadability() {
         // If the body was sent in part, or a PUT of this size was readable before, the cause is not CORS. Without CORS, the
         // preflight fails before the first byte, or the browser hides the response after the last byte.
         if ((sentBytes && sentBytes < sizeBytes) || sizeBytes <= readableBytes) return error;
-        // The query is omitted because it contains the signature. `signal` includes the time limit of the PUT.
-        const isReachable = await fetch(origin + pathname, {
-          method: 'HEAD',
-          mode: 'no-cors',
-          credentials: 'omit',
-          cache: 'no-store',
-          referrerPolicy: 'no-referrer',
-          signal,
-        }).catch(() => false);
+        // The query is omitted because it contains the signature.
+        evidence.reaching ??= canReach(origin + pathname).finally(() => {
+          evidence.reaching = undefined;
+        });
+        // `signal` includes the time limit of the PUT.
+        const isReachable = await abortable(evidence.reaching, signal).catch(() => false);
         if (isReachable) {
           if (evidence.rounds === rounds && ++evidence.rounds === ROUNDS)
             warnOnConsole(
@@ -69,3 +70,17 @@ export function createReadability() {
     };
   };
 }
+
+/** Resolves with true if the server responds, even if the page may not read the response. */
+const canReach = (url: string): Promise<boolean> =>
+  fetch(url, {
+    method: 'HEAD',
+    mode: 'no-cors',
+    credentials: 'omit',
+    cache: 'no-store',
+    referrerPolicy: 'no-referrer',
+    signal: AbortSignal.timeout(REACH_MS),
+  }).then(
+    () => true,
+    () => false,
+  );

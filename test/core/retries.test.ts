@@ -1,4 +1,4 @@
-// Retries, and the backoff that a service requests. Delays are short; the tests compare order and counts.
+// Retries. Delays are short; the tests compare order and counts.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -25,41 +25,6 @@ describe('the delay between attempts', () => {
     expect([1, 5, 60].map((attempt) => backoffMs(attempt, {}, () => 0))).to.deep.equal([500, 500, 500]);
     expect(backoffMs(5, { baseMs: 100 }, () => 0.5)).to.equal(1650);
     expect(backoffMs(1, { baseMs: 0, capMs: 0 }, () => 1)).to.equal(0);
-  });
-});
-
-describe('a backoff', () => {
-  it('delays no caller until it is closed', async () => {
-    await new HostBackoff().waitUntilOver(forever);
-  });
-
-  it('delays every caller for the longest requested time', async () => {
-    const backoff = new HostBackoff();
-    const before = Date.now();
-    backoff.backOff(40);
-    backoff.backOff(10);
-    await Promise.all([backoff.waitUntilOver(forever), backoff.waitUntilOver(forever)]);
-    expect(Date.now() - before).to.be.at.least(39);
-  });
-
-  it('opens in time even if the system clock is set back', async () => {
-    const { now } = Date;
-    const backoff = new HostBackoff();
-    backoff.backOff(10);
-    Date.now = () => now() - 7_200_000;
-    try {
-      await backoff.waitUntilOver(forever);
-      expect(backoff.remainingMs).to.equal(0);
-    } finally {
-      Date.now = now;
-    }
-  });
-
-  it('rejects every caller whose signal is aborted, open or closed', async () => {
-    const backoff = new HostBackoff();
-    expect(await rejection(backoff.waitUntilOver(AbortSignal.abort('open')))).to.equal('open');
-    backoff.backOff(1e9);
-    expect(await rejection(backoff.waitUntilOver(AbortSignal.abort('shut')))).to.equal('shut');
   });
 });
 

@@ -24,6 +24,22 @@ async function codesOf(
   return codes;
 }
 
+/** Counts the requests that find out whether the storage can be reached. */
+function countRequests(): { end(): number } {
+  const { fetch } = globalThis;
+  let requestCount = 0;
+  globalThis.fetch = (...given) => {
+    requestCount += 1;
+    return fetch(...given);
+  };
+  return {
+    end() {
+      globalThis.fetch = fetch;
+      return requestCount;
+    },
+  };
+}
+
 describe('a PUT without a readable response', () => {
   it('is unreadable storage from the third time on, whether nothing or everything was sent', async () => {
     expect(await codesOf(await setUp(), [0, 1000, 0, 1000])).to.deep.equal([
@@ -42,8 +58,10 @@ describe('a PUT without a readable response', () => {
   it('counts once together with those that were sent at the same time', async () => {
     const begin = await setUp();
     const parallel = [begin(), begin(), begin(), begin()];
+    const asked = countRequests();
     const errors = await Promise.all(parallel.map((attempt) => attempt.explain(1000, forever)));
     expect(new Set(errors.map(({ code }) => code))).to.deep.equal(new Set(['network']));
+    expect(asked.end()).to.equal(1);
     expect(await codesOf(begin, [0, 0])).to.deep.equal(['network', 'storage-unreadable']);
   });
 
