@@ -3,7 +3,7 @@
 import { copyOfMetadata } from '../core/metadata.ts';
 import { trusted } from '../core/trusted.ts';
 import type { UploadRecord } from '../core/types.ts';
-import { inSlices, sleep } from '../core/wait.ts';
+import { abortable, inSlices, sleep } from '../core/wait.ts';
 import { dropKept, keyOfNew, workerOf } from '../keeper/drop-kept.ts';
 import type { KeeperClient } from '../keeper/keeper-client.ts';
 import type { Added, Kept } from '../keeper/keeper-messages.ts';
@@ -17,6 +17,8 @@ import type { Upload } from './upload.ts';
 import { isOver, stateNameOf } from './upload-state.ts';
 
 const FREE_MS = 1000; // for which the lock of another tab has to be free
+/** Longest wait for the keeper's code until the user is asked for files, in milliseconds. */
+const KEEPER_MS = 10_000;
 
 export interface RestorerParts extends IntakeParts {
   readonly intake: Intake;
@@ -56,10 +58,11 @@ export class Restorer {
     this.#finding = new AbortController();
   }
 
-  /** Drops the files that are kept for the next page. */
+  /**
+   * Drops the files that are kept for the next page. Does not wait for the keeper's code: without it, this page has none of them.
+   */
   async dropKept(): Promise<void> {
-    const keeper = await this.#keeper;
-    keeper?.forget();
+    void this.#keeper?.then((keeper) => keeper?.forget());
     await dropKept();
   }
 
@@ -101,10 +104,8 @@ export class Restorer {
     });
     if (connection.settings.noResume) return;
     // A page may set `keeper-url` after the user was asked for files of earlier pages.
-    const isWanted = ({ connection: own, lost, state }: Upload): boolean =>
-      own === connection && stateNameOf(state) === 'needs-file' && !lost;
-    const wanted = this.#loadKeeper(connection) ? scheduler.all.filter(isWanted) : [];
-    for (const upload of wanted) upload.dispatch({ type: 'file-wanted' });
+    const isOfConnection = (upload: Upload): boolean => upload.connection === connection;
+    const wanted = this.#loadKeeper(connection) ? wantFilesOf(scheduler.all.filter(isOfConnection)) : [];
     // Uploads that end between these two lines count as locked. Otherwise, they would be sent again.
     const isLocked = await context.tabLocks.listLocked();
     const records = await store.list().catch(() => []);
@@ -157,7 +158,14 @@ export class Restorer {
     newKeys: readonly string[] = [],
   ): Promise<void> {
     if (uploads.length + newKeys.length === 0) return;
-    const keeper = await this.#keeper;
+    const loading = this.#keeper ?? Promise.resolve(undefined);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(KEEPER_MS)]);
+    const keeper = await abortable(loading, limit).catch(() => undefined);
+    if (signal.aborted) return;
+    if (!keeper && limit.aborted)
+      void loading.then((late) => {
+        if (late && !signal.aborted) void this.#findFiles(wantFilesOf(uploads), connection, signal, newKeys);
+      });
     const { baseUrl: service, owner } = connection.settings;
     const byKey = new Map(uploads.map((upload) => [upload.resumeState.key ?? '', upload]));
     const byPlace = new Map(
@@ -300,4 +308,11 @@ export class Restorer {
     }
     return listed;
   }
+}
+
+/** Returns those uploads whose file the user was asked for. Their files are then looked for again. */
+function wantFilesOf(uploads: readonly Upload[]): Upload[] {
+  const asked = uploads.filter(({ lost, state }) => stateNameOf(state) === 'needs-file' && !lost);
+  for (const upload of asked) upload.dispatch({ type: 'file-wanted' });
+  return asked;
 }

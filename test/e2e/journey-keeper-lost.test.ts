@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright';
+import { bundle } from '../../scripts/bundles.mjs';
 import { builtWidget } from '../support/built.ts';
 import { eventsOf, until, untilInPage } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { createGate } from './support/gate.ts';
+import { createGate, type Gate } from './support/gate.ts';
 import { poll } from './support/poll.ts';
 import { assertStored, hasStored, pick } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -163,4 +165,57 @@ test('a keeper that an ended browser left behind unregisters itself after a visi
     async (url) => !(await navigator.serviceWorker.getRegistration(url)),
     '/left-behind.js',
   );
+});
+
+/** Serves the widget as an app does whose bundler divides it: the code of the keeper is a file of its own. */
+async function serveDivided(): Promise<void> {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const options = { splitting: true, outdir: root, chunkNames: 'chunks/[name]-[hash]' };
+  const { outputFiles } = await bundle(root, ['src/define.ts'], undefined, options);
+  for (const { path, text } of outputFiles) world.pages.setScript(path.slice(root.length - 1), text);
+  world.pages.setScript('/secure-uploader.min.js', "import '/src/define.js';");
+}
+
+/** Reloads the page. The code of the keeper does not arrive before `open()` of the result. */
+async function reloadWithoutCode(page: Page): Promise<Gate> {
+  const gate = createGate();
+  await page.route('**/keeper-client-*.js', async (route) => {
+    await gate.opened;
+    await route.continue();
+  });
+  await page.reload();
+  return gate;
+}
+
+test('while the code of the keeper does not arrive, the file can be chosen again, and a sign-out drops all files', async () => {
+  await serveDivided();
+  const page = await open('tom');
+  const upload = await beginUpload(page, 'code.bin');
+  world.service.faults.clear();
+  await page.addInitScript(`{
+    const send = ServiceWorker.prototype.postMessage;
+    globalThis.sent = [];
+    ServiceWorker.prototype.postMessage = function (message, ...rest) {
+      send.call(this, message, ...rest);
+      sent.push(Object.keys(message).join());
+    };
+  }`);
+  const gate = await reloadWithoutCode(page);
+  await assertChosenAgain(page, upload, upload.sha256);
+  await page.evaluate(() => document.querySelector('secure-uploader')?.signOut());
+  const sent = await page.evaluate(() => (globalThis as { sent?: string[] }).sent);
+  assert.deepEqual(sent, ['drop']);
+  gate.open();
+});
+
+test('if the code of the keeper arrives late, the upload continues with the file of the earlier page', async () => {
+  await serveDivided();
+  const page = await open('una');
+  const { sha256 } = await beginUpload(page, 'late code.bin');
+  world.service.faults.clear();
+  const gate = await reloadWithoutCode(page);
+  await page.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
+  gate.open();
+  const [completed] = await until(page, 'upload-completed');
+  await assertStored(world, completed?.detail.commit.file_id, sha256);
 });
