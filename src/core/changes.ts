@@ -56,12 +56,16 @@ export interface ChangeMap {
   'upload-failed': ErrorSnapshot & { readonly id: FileId; readonly name: string };
   /** An upload was canceled and its saved progress deleted. */
   'upload-canceled': { readonly id: FileId; readonly name: string };
-  /** No upload is running or will resume automatically. */
+  /**
+   * An upload ended or needs its file, and no upload is running or will resume automatically. A pause alone doesn't dispatch this
+   * event. `waitingCount` is the number of files that wait for the user: paused, not started (`manual`), or without their file
+   * (`needs-file`). When one of these ends, the event is dispatched again.
+   */
   'uploads-finished': {
     readonly doneCount: number;
     readonly failedCount: number;
     readonly canceledCount: number;
-    /** Uploads that wait until the user picks their file again (`needs-file`). */
+    /** Number of files that are paused, not started, or without their file. With the other counts: all files of the list. */
     readonly waitingCount: number;
   };
   /** A chunk was hashed. Only with `chunk-events`. */

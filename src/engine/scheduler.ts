@@ -7,7 +7,7 @@ import { type Service, waitsFor } from './connection.ts';
 import { moveEntry } from './snapshot-store.ts';
 import type { UploadSlots } from './transfer/upload-slots.ts';
 import type { Upload } from './upload.ts';
-import { isOver, isRunning, type UploadState } from './upload-state.ts';
+import { isOver, isRunning, stateNameOf, type UploadState } from './upload-state.ts';
 
 /** Number of single-chunk uploads per slot. Such an upload needs its slot only for about a third of its time. */
 const UPLOADS_PER_SLOT = 3;
@@ -34,8 +34,9 @@ export class Scheduler {
   readonly #counts = { commands: 0, additions: 0 };
   #isPumping = false;
   /**
-   * What has happened since the last `uploads-finished`. `none`: no upload has started. `ran`: an upload has started. `ended`:
-   * after that, an upload has ended, or stopped because it needs its file; only then can `uploads-finished` be reported.
+   * What has happened since the last `uploads-finished`. `none`: no upload has started. `ran`: an upload has started, or the last
+   * report had uploads that wait for the user. `ended`: after that, an upload has ended, or stopped because it needs its file; only
+   * then can `uploads-finished` be reported. If the user pauses an upload after the end, the next end is reported instead.
    */
   #news: 'none' | 'ran' | 'ended' = 'none';
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
@@ -61,8 +62,10 @@ export class Scheduler {
     if (after.phase === 'opening') this.#news = 'ran';
     const hasEnded = (isOver(after) && !isOver(before)) || (isRunning(before) && upload.needsFile);
     if (this.#news === 'ran' && hasEnded) this.#news = 'ended';
+    const last = afterDeletion(after);
+    const isUserPause = stateNameOf(last) === 'user' && wouldRun(afterDeletion(before));
+    if (this.#news === 'ended' && isUserPause) this.#news = 'ran';
     if (after.phase === 'queued') this.#queue.add(upload);
-    const last = after.phase === 'canceling' ? after.next : after;
     if (last.phase === 'removed') this.#uploads.delete(upload.id);
     this.#pumpSoon();
   }
@@ -211,20 +214,17 @@ export class Scheduler {
   #reportFinished(): void {
     if (this.#news !== 'ended' || this.#counts.additions > 0) return;
     if (this.#running.size > 0 || !this.#queue.isEmpty || this.all.some(mayRunAgain)) return;
-    this.#news = 'none';
-    let waitingCount = 0;
-    const counts = { done: 0, failed: 0, canceled: 0 };
-    for (const { phase, needsFile } of this.#uploads.values()) {
-      if (needsFile) waitingCount += 1;
-      if (phase === 'done' || phase === 'failed' || phase === 'canceled') counts[phase] += 1;
-    }
+    const counts = { done: 0, failed: 0, canceled: 0, waiting: 0 };
+    for (const { phase } of this.#uploads.values())
+      counts[phase === 'done' || phase === 'failed' || phase === 'canceled' ? phase : 'waiting'] += 1;
+    this.#news = counts.waiting > 0 ? 'ran' : 'none';
     this.#report({
       name: 'uploads-finished',
       detail: {
         doneCount: counts.done,
         failedCount: counts.failed,
         canceledCount: counts.canceled,
-        waitingCount,
+        waitingCount: counts.waiting,
       },
     });
   }
@@ -237,8 +237,16 @@ const isTransferring = ({ state, attempt }: Upload): boolean =>
 const waitsForSignIn = ({ connection }: Upload): boolean =>
   waitsFor(connection.service.client.auth.snapshot) !== undefined;
 
-/** Returns true if the user may still undo that the upload was canceled or removed. */
-const mayRunAgain = ({ state }: Upload): boolean => state.phase === 'withdrawn' && !isOver(state);
+/** Returns the state that follows the deletion of an upload that is being canceled. */
+const afterDeletion = (state: UploadState): UploadState => (state.phase === 'canceling' ? state.next : state);
+
+/** Returns true if the upload runs, or will without a command of the user. */
+const wouldRun = (state: UploadState): boolean =>
+  isRunning(state) || state.phase === 'queued' || stateNameOf(state) === 'suspended';
+
+/** Returns true if the user may still undo a cancel or a removal, or has retried the upload during the deletion. */
+const mayRunAgain = ({ state }: Upload): boolean =>
+  state.phase === 'withdrawn' ? !isOver(state) : state.phase === 'canceling' && state.next.phase === 'queued';
 
 const isQueued = (upload: Upload): boolean => upload.state.phase === 'queued';
 
