@@ -177,6 +177,7 @@ const ar: LoginMessages = {
   tryAgain: 'إعادة المحاولة',
   announceSums: (percent, done, count, left) =>
     `تم رفع ${percent}، واكتمل ${number(done)} من أصل ${files(count)}${left ? `، ${left}` : ''}.`,
+  announcePaused: (count) => `تم إيقاف ${files(count)} مؤقتًا`,
   announceFinished: finished(
     (count) => `انتهت العملية: تم رفع ${files(count)}.`,
     'انتهت العملية.',

@@ -177,6 +177,7 @@ const de: LoginMessages = {
   tryAgain: 'Erneut versuchen',
   announceSums: (percent, done, count, left) =>
     stopped(`${percent} hochgeladen, ${number(done)} von ${files(count)} fertig${left ? `, ${left}` : ''}`),
+  announcePaused: (count) => `Pausiert: ${files(count)}`,
   announceFinished: finished(
     (count) => `Abgeschlossen: ${files(count)} hochgeladen.`,
     'Abgeschlossen.',

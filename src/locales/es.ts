@@ -164,6 +164,7 @@ const es: LoginMessages = {
   tryAgain: 'Intentar de nuevo',
   announceSums: (percent, done, count, left) =>
     `${percent} subido, ${number(done)} de ${files(count)} completado${count === 1 ? '' : 's'}${left ? `, ${left}` : ''}.`,
+  announcePaused: (count) => `En pausa: ${files(count)}`,
   announceFinished: finished(
     plural({ one: 'Finalizado: # archivo subido.', other: 'Finalizado: # archivos subidos.' }),
     'Finalizado.',

@@ -170,6 +170,7 @@ const fr: LoginMessages = {
   tryAgain: 'Réessayer',
   announceSums: (percent, done, count, left) =>
     `${percent} importés, ${finishedFiles(done)} sur ${number(count)}${left ? `, ${left}` : ''}.`,
+  announcePaused: (count) => `En pause\u00a0: ${files(count)}`,
   announceFinished: finished(
     plural({ one: 'Terminé\u00a0: # fichier importé.', other: 'Terminé\u00a0: # fichiers importés.' }),
     'Terminé.',

@@ -159,6 +159,7 @@ const he: LoginMessages = {
   tryAgain: 'ניסיון חוזר',
   announceSums: (percent, done, count, left) =>
     `הועלו ${percent}, ${completed(done)} מתוך ${files(count)}${left ? `, ${left}` : ''}.`,
+  announcePaused: plural({ one: 'קובץ אחד מושהה', two: 'שני קבצים מושהים', other: '# קבצים מושהים' }),
   announceFinished: finished(
     plural({
       one: 'הסתיים: קובץ אחד הועלה.',

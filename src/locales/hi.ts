@@ -149,6 +149,7 @@ const hi: LoginMessages = {
   tryAgain: 'फिर से कोशिश करें',
   announceSums: (percent, done, count, left) =>
     `${percent} अपलोड, ${ofFiles(count)} में से ${number(done)} पूरी${left ? `, ${left}` : ''}।`,
+  announcePaused: plural({ one: '# फ़ाइल रोकी गई', other: '# फ़ाइलें रोकी गईं' }),
   announceFinished: finished(
     plural({ one: 'अपलोड खत्म हुआ: # फ़ाइल अपलोड हो गई।', other: 'अपलोड खत्म हुआ: # फ़ाइलें अपलोड हो गईं।' }),
     'अपलोड खत्म हुआ।',

@@ -159,6 +159,7 @@ const it: LoginMessages = {
   tryAgain: 'Riprova',
   announceSums: (percent, done, count, left) =>
     `${percent} caricato, ${number(done)} di ${files(count)} ${count === 1 ? 'completato' : 'completati'}${left ? `, ${left}` : ''}.`,
+  announcePaused: (count) => `In pausa: ${files(count)}`,
   announceFinished: finished(
     plural({ one: 'Operazione conclusa: # file caricato.', other: 'Operazione conclusa: # file caricati.' }),
     'Operazione conclusa.',

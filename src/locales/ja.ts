@@ -159,6 +159,7 @@ const ja: LoginMessages = {
   tryAgain: '再試行',
   announceSums: (percent, done, count, left) =>
     `${percent} アップロード済み、${files(count)}中 ${number(done)} 個が完了${left ? `、${left}` : ''}。`,
+  announcePaused: (count) => `${files(count)}を一時停止しました`,
   announceFinished: finished(
     (count) => `完了: ${files(count)}をアップロードしました。`,
     '終了しました。',

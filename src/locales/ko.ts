@@ -151,6 +151,7 @@ const ko: LoginMessages = {
   tryAgain: '다시 시도',
   announceSums: (percent, done, count, left) =>
     `${percent} 업로드됨, ${files(count)} 중 ${number(done)}개 완료${left ? `, ${left}` : ''}.`,
+  announcePaused: (count) => `${files(count)} 일시중지됨`,
   announceFinished: finished(
     (count) => `업로드 작업이 끝났습니다. ${files(count)}가 업로드되었습니다.`,
     '업로드 작업이 끝났습니다.',

@@ -165,6 +165,7 @@ const nl: LoginMessages = {
   tryAgain: 'Opnieuw proberen',
   announceSums: (percent, done, count, left) =>
     `${percent} geüpload, ${number(done)} van ${files(count)} klaar${left ? `, ${left}` : ''}.`,
+  announcePaused: (count) => `${files(count)} gepauzeerd`,
   announceFinished: finished(
     (count) => `Uploaden beëindigd: ${files(count)} geüpload.`,
     'Uploaden beëindigd.',

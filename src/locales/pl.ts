@@ -169,6 +169,7 @@ const pl: LoginMessages = {
   tryAgain: 'Spróbuj ponownie',
   announceSums: (percent, done, count, left) =>
     stopped(`Przesłano ${percent}, ukończono ${number(done)} z ${ofFiles(count)}${left ? `, ${left}` : ''}`),
+  announcePaused: (count) => `Wstrzymano ${files(count)}`,
   announceFinished: finished(
     (count) => `Zakończono. Przesłano ${files(count)}.`,
     'Zakończono.',

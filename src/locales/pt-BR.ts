@@ -158,6 +158,7 @@ const ptBR: LoginMessages = {
   tryAgain: 'Tentar novamente',
   announceSums: (percent, done, count, left) =>
     `${percent} enviado, ${number(done)} de ${files(count)} concluído${count < 2 ? '' : 's'}${left ? `, ${left}` : ''}.`,
+  announcePaused: plural({ one: '# arquivo pausado', other: '# arquivos pausados' }),
   announceFinished: finished(
     plural({ one: 'Envio encerrado: # arquivo enviado.', other: 'Envio encerrado: # arquivos enviados.' }),
     'Envio encerrado.',

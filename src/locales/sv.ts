@@ -155,6 +155,7 @@ const sv: LoginMessages = {
   tryAgain: 'Försök igen',
   announceSums: (percent, done, count, left) =>
     `${percent} uppladdat, ${doneOf(done, count)}${left ? `, ${left}` : ''}.`,
+  announcePaused: plural({ one: '# fil pausad', other: '# filer pausade' }),
   announceFinished: finished(
     (count) => `Klart: ${files(count)} har laddats upp.`,
     'Klart.',

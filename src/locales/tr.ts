@@ -153,6 +153,7 @@ const tr: LoginMessages = {
   tryAgain: 'Tekrar dene',
   announceSums: (percent, done, count, left) =>
     `${percent} yüklendi, ${number(done)}/${files(count)} tamamlandı${left ? `, ${left}` : ''}.`,
+  announcePaused: (count) => `${files(count)} duraklatıldı`,
   announceFinished: finished(
     (count) => `İşlem sona erdi: ${files(count)} yüklendi.`,
     'İşlem sona erdi.',

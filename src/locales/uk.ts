@@ -153,6 +153,7 @@ const uk: LoginMessages = {
   tryAgain: 'Спробувати ще раз',
   announceSums: (percent, done, count, left) =>
     `Завантажено ${percent}, готово ${number(done)} з ${ofFiles(count)}${left ? `, ${left}` : ''}.`,
+  announcePaused: (count) => `Призупинено ${files(count)}`,
   announceFinished: finished(
     (count) => `Завершено. Завантажено ${files(count)}.`,
     'Завершено.',

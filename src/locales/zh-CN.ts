@@ -145,6 +145,7 @@ const zhCN: LoginMessages = {
   tryAgain: '重试',
   announceSums: (percent, done, count, left) =>
     `已上传 ${percent}，已完成 ${number(done)} 个，共 ${files(count)}${left ? `，${left}` : ''}。`,
+  announcePaused: (count) => `已暂停 ${files(count)}`,
   announceFinished: finished(
     (count) => `上传结束：已上传 ${files(count)}。`,
     '上传结束。',

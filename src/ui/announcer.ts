@@ -4,8 +4,8 @@
 import type { Change } from '../core/changes.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import { shownText } from '../core/names.ts';
-import { hasActive } from '../core/phases.ts';
-import type { Snapshot } from '../core/types.ts';
+import { hasActive, isSettled, needsUser } from '../core/phases.ts';
+import type { FileSnapshot, Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
 import type { Format } from './format.ts';
 import type { Messages } from './messages.ts';
@@ -45,6 +45,10 @@ interface Trouble {
 
 /** Errors by the text that announces them. */
 type Gathered = Record<'announceRejected' | 'announceFailed', Trouble[]>;
+
+/** The number of files that are being uploaded, or will be without the user. */
+const countToUpload = (files: readonly FileSnapshot[]): number =>
+  files.filter((file) => !isSettled(file.phase) && !needsUser(file)).length;
 
 export class Announcer {
   /** The current texts of the two live regions. */
@@ -107,6 +111,14 @@ export class Announcer {
     }
   }
 
+  /** Announces how many of `files` the user has paused. Call this method after a pause. */
+  tellPaused(files: readonly FileSnapshot[]): void {
+    const pausedCount = files.filter(({ pauseReason }) => pauseReason === 'user').length;
+    if (pausedCount > 0) this.say(this.#host.texts.announcePaused(pausedCount));
+    // Otherwise, the next start would not be announced.
+    if (countToUpload(files) === 0) this.stop();
+  }
+
   /** Clears all announcements. Call this method when the user changes. */
   clear(): void {
     this.#gathered = undefined;
@@ -123,8 +135,8 @@ export class Announcer {
     this.#running = new AbortController();
     const { signal } = this.#running;
     const begun = sleep(this.#options.gatherMs, signal).then(() => {
-      const { openCount } = this.#host.snapshot.totals;
-      if (openCount > 0) this.say(this.#host.texts.uploading(openCount));
+      const count = countToUpload(this.#host.snapshot.files);
+      if (count > 0) this.say(this.#host.texts.uploading(count));
     });
     void begun.then(() => this.#tellSums(signal)).catch(() => undefined);
   }

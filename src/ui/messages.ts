@@ -88,6 +88,7 @@ export interface InterfaceMessages {
   readonly seconds: (count: number) => string;
   readonly tryAgain: string;
   readonly announceSums: (percent: string, done: number, count: number, left: string | undefined) => string;
+  readonly announcePaused: (count: number) => string;
   readonly announceFinished: (done: number, failed: number, canceled: number) => string;
   readonly announceUndo: (text: string) => string;
   readonly announceFailed: (count: number, name: string, sentence: string) => string;
@@ -250,6 +251,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   tryAgain: 'Try again',
   announceSums: (percent, done, count, left) =>
     `${percent} uploaded, ${done} of ${files(count)} done${left === undefined ? '' : `, ${left}`}.`,
+  announcePaused: (count) => `Paused: ${files(count)}`,
   announceFinished: (done, failed, canceled) =>
     [
       done > 0 || failed + canceled === 0 ? `Finished: ${files(done)} uploaded.` : 'Finished.',

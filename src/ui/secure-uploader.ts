@@ -362,6 +362,7 @@ export class SecureUploader extends FormControl {
   /** Pauses one upload; without an id, all uploads. */
   async pause(id?: FileId): Promise<void> {
     await this.#engine.uploader.pause(id);
+    this.#announcer.tellPaused(this.shown.files);
   }
 
   /**

@@ -51,6 +51,7 @@ function composed({ locale, ...texts }: LoginMessages, count: number): Record<st
     soonCooling: texts.coolingText(undefined),
     doneOf: texts.doneOf(1, count),
     announceSums: texts.announceSums(PERCENT, count, count, undefined),
+    announcePaused: texts.announcePaused(count),
     announceFinished: texts.announceFinished(count, 0, 0),
     announceAllFailed: texts.announceFinished(0, count, 0),
     announceAllCanceled: texts.announceFinished(0, 0, count),
