@@ -204,10 +204,29 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
   'one is done, one is canceled': [
     { files: [pdf('done'), pdf('canceled')] },
     [
-      'progress total-progress label=Progress of all files valuenow=100 valuetext=100% sent 100%',
       'totals-icon <upload>',
       'headline 1 of 2 files done',
       'totals-status 4 MB',
+      'button clear-button Clear finished',
+    ],
+  ],
+  'two are canceled, of which one was half sent': [
+    { files: [pdf('canceled'), pdf('canceled', 0.5)] },
+    [
+      'totals-icon <upload>',
+      'headline 0 of 2 files done',
+      'totals-status 4 MB',
+      'button clear-button Clear finished',
+    ],
+  ],
+  'one failed, one is canceled': [
+    { files: [failed('network'), pdf('canceled')] },
+    [
+      'progress total-progress label=Progress of all files valuenow=25 valuetext=25% sent 25%',
+      'totals-icon <alert>',
+      'headline 1 file failed',
+      'totals-status 1 MB of 4 MB',
+      'button retry-failed-button <retry>Retry failed files',
       'button clear-button Clear finished',
     ],
   ],

@@ -110,6 +110,22 @@ describe('cancel by its button', () => {
     await reaches(stage, ['a.txt canceled', 'b.txt uploading']);
   });
 
+  it('of all files shows no progress of all files, and its undo shows it again', async () => {
+    const stage = await open('a.txt', 'b.txt');
+    const bars = (): number => all(stage.element, '[part~=total-progress]').length;
+    expect(bars()).to.equal(1);
+    clock = stopClock();
+    await press(stage, 'Cancel all');
+    expect(bars()).to.equal(0);
+    await press(stage, 'Undo');
+    expect(bars()).to.equal(1);
+    await clock.pass(1000);
+    await press(stage, 'Cancel all');
+    await clock.pass(8000);
+    await render(stage);
+    expect([notice(stage), bars()]).to.deep.equal([undefined, 0]);
+  });
+
   it('has no undo if the page calls the method', async () => {
     const stage = await open('a.txt', 'b.txt');
     const [a, b] = stage.element.snapshot.files;

@@ -87,7 +87,7 @@ export function totalsBar(
   };
   const icon = list === 'done' ? doneIcon : list === 'failed' ? alertIcon : uploadIcon;
   const isOver = list === 'done' || list === 'ended';
-  const sent = shareOf(totals.sentBytes, totals.sizeBytes, isOver);
+  const sent = shareOf(totals.sentBytes, totals.sizeBytes, list === 'done');
   const sums = facts(
     isSending && format.percent(sent),
     !isFinished && failedCount > 0 && messages.failed(failedCount),
@@ -140,15 +140,16 @@ export function totalsBar(
     @focusout=${hold}
   >
     ${
-      isBrief
+      // A full bar would say that the canceled files are uploaded.
+      isBrief || list === 'ended'
         ? nothing
-        : html`${progressBar({
+        : progressBar({
             label: messages.progress,
             shown: format.percent(sent),
             sent,
             part: 'progress total-progress',
-          })}<span class="badge" part="totals-icon">${icon}</span>`
-    }
+          })
+    }${isBrief ? nothing : html`<span class="badge" part="totals-icon">${icon}</span>`}
     <div class="sums">
       ${isBrief ? nothing : html`<p class="headline" part="headline">${headlines[list]()}</p>`}
       <p class="status" part="totals-status">${undo?.text ?? sums}</p>
