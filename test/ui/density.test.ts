@@ -4,7 +4,11 @@ import { expect, fixture, html } from '@open-wc/testing';
 import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
+import german from '../../src/locales/de.ts';
+import { createFormat } from '../../src/ui/format.ts';
+import { ENGLISH_LOGIN, type LoginMessages } from '../../src/ui/login-messages.ts';
 import '../../demo/states/widget-fixture.ts';
+import { longer, rewritten } from './pseudo.ts';
 import { all, isLeftOut } from './support.ts';
 
 const ROW_PX = 40;
@@ -52,7 +56,58 @@ function cutTexts(element: WidgetFixture): string[] {
   });
 }
 
+const LANGUAGES: readonly (readonly [name: string, LoginMessages])[] = [
+  ['English', ENGLISH_LOGIN],
+  ['German', german],
+  ['longer texts', rewritten(ENGLISH_LOGIN, longer)],
+];
+
+/** Returns a description of each text, icon and worded button of a row that its progress bar crosses. */
+function struckTexts(element: WidgetFixture): string[] {
+  return all(element, '.row').flatMap((row) => {
+    const bar = row.querySelector('.bar')?.getBoundingClientRect();
+    if (!bar) return [];
+    const range = document.createRange();
+    const boxesOf = (part: Element): readonly DOMRect[] => {
+      if (part.matches('button, .icon')) return [part.getBoundingClientRect()];
+      range.selectNodeContents(part);
+      return [...range.getClientRects()];
+    };
+    return [...row.querySelectorAll('.name bdi > span, .phase, .facts bdi, .problem, .body button, .icon')]
+      .filter((part) => part.checkVisibility() && !isLeftOut(part))
+      .filter((part) =>
+        boxesOf(part).some(
+          ({ left, right, top, bottom }) =>
+            left < bar.right && right > bar.left && top < bar.bottom - 0.5 && bottom > bar.top + 0.5,
+        ),
+      )
+      .map((part) => `${row.className}: ${part.textContent?.trim()}`);
+  });
+}
+
 describe('density', () => {
+  for (const [density, languages] of [
+    ['compact', LANGUAGES],
+    ['comfortable', LANGUAGES.slice(0, 1)],
+  ] as const)
+    for (const [language, messages] of languages)
+      it(`${density} has no progress bar that crosses a text: ${language}`, async () => {
+        const struck: string[] = [];
+        for (const [state, shown] of Object.entries(STATES)) {
+          if (shown.files.length === 0 || shown.files.length > 100) continue;
+          const element = await show(shown, density, 760);
+          element.more = { ...element.more, messages, format: createFormat(messages.locale) };
+          await element.show(shown);
+          for (let width = 280; width <= 800; width += 40)
+            for (const zoom of [1, 1.5]) {
+              Object.assign(element.style, { inlineSize: `${width}px`, fontSize: `${zoom * 16}px` });
+              struck.push(...struckTexts(element).map((text) => `${state}, ${width} px, ${zoom}: ${text}`));
+            }
+          element.remove();
+        }
+        expect(struck).to.deep.equal([]);
+      });
+
   it('compact has rows of 40 px in a wide place', async () => {
     for (const width of [600, 760]) {
       const element = await show(snapshot(FILES), 'compact', width);

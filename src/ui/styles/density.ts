@@ -20,17 +20,13 @@ export const density = css`
       block-size: 2.6em;
     }
 
-    .row:is(:has(.problem), .retrying) {
-      padding-block: 0.4em 0.6em;
-    }
-
     .row .problem {
       flex-basis: 100%;
       margin: 0;
     }
 
     .row .body > button {
-      margin: 0;
+      margin-block: 0.15em 0.35em;
     }
 
     :is(.totals, .zone.compact) {
@@ -42,24 +38,36 @@ export const density = css`
       padding-block: 1.5em;
     }
 
-    @container (inline-size >= 26em) {
+    /* One line. The name keeps some space, and the facts that don't fit beside it are clipped. */
+    @container (inline-size >= 37em) {
       .row > .body {
         display: flex;
         flex-wrap: wrap;
         grid-row: 1 / 3;
         gap: 0 0.75em;
         align-items: baseline;
+        /* The bar is in the lower part. */
+        padding-block: 0.4em 0.55em;
       }
 
       .row .name {
-        flex: 1 1 7em;
+        flex: 1 1 11em;
+      }
+
+      /* What the name and the gap leave, in the font size of the status. */
+      .row .status {
+        max-inline-size: calc(100% - 13.1em);
       }
     }
 
     /* Two lines, and the bar below them. */
-    @container (inline-size < 26em) {
+    @container (inline-size < 37em) {
       .row {
         padding-block: 0 0.55em;
+      }
+
+      .row:is(:has(.problem), .retrying) {
+        padding-block: 0.4em 0.6em;
       }
     }
   }
