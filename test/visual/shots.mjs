@@ -75,6 +75,14 @@ const DENSITIES = ['uploading', 'errors', 'phases', 'empty'].flatMap((state) => 
   },
 ]);
 
+/** Width in which rows have one line, but not all facts fit. */
+const COMPACT_PX = 556;
+const COMPACT = ['uploading', 'folders', 'needs-file'].map((state) => ({
+  name: `${state}-compact-${COMPACT_PX}`,
+  query: { state, density: 'compact', width: COMPACT_PX },
+  isStored: true,
+}));
+
 const THEMES = ['compact-neutral', 'high-contrast', 'material'].flatMap((theme) =>
   ['light', 'dark'].map((colorScheme) => ({
     name: `theme-${theme}-${colorScheme}`,
@@ -93,6 +101,7 @@ export const SHOTS = [
   ...byLook,
   ...LAYOUTS,
   ...DENSITIES,
+  ...COMPACT,
   ...THEMES,
   ...NARROW_GERMAN,
   { name: 'phases-reduced-motion', query: { state: 'phases' }, media: { reducedMotion: 'reduce' } },
