@@ -27,8 +27,10 @@ export interface Times {
   readonly callTimeoutMs?: number;
   /** Timeout of a PUT without progress. */
   readonly stallMs?: number;
-  /** Longest time of `transformFile` and of preparing a photo. Defaults to 5 minutes. */
+  /** Longest time of `transformFile`. Defaults to 5 minutes. */
   readonly transformMs?: number;
+  /** Longest time for reading a photo, and again for preparing it. Defaults to one minute. */
+  readonly photoMs?: number;
   readonly auth?: Partial<AuthTimes>;
 }
 

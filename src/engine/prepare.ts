@@ -6,13 +6,14 @@ import { trusted } from '../core/trusted.ts';
 import { abortable, online } from '../core/wait.ts';
 import { warnOnConsole } from '../core/warn.ts';
 import { limitsOf, refusal } from '../pipeline/pick.ts';
+import type { Times } from './connection.ts';
 
 const TRANSFORM_MS = 300_000;
 
 /**
  * Resolves with the file to upload instead of `file`. Calls `send` before if there may be another one. Rejects with the code
- * `transform-failed` if `transformFile` throws or returns no file, if a photo cannot be prepared, or if this takes longer than
- * `longestMs`; with `file-unreadable`; with `location-not-removed`; with the code of a limit that the new file exceeds; with the
+ * `transform-failed` if `transformFile` throws, returns no file, or takes longer than `times.transformMs`, or if a photo cannot be
+ * prepared; with `file-unreadable`; with `location-not-removed`; with the code of a limit that the new file exceeds; with the
  * signal's reason if that aborts.
  */
 export async function prepare(
@@ -20,7 +21,7 @@ export async function prepare(
   settings: Settings,
   signal: AbortSignal,
   send: (outcome: { readonly type: 'transform-started' }) => void,
-  longestMs = TRANSFORM_MS,
+  { transformMs = TRANSFORM_MS, photoMs }: Pick<Times, 'transformMs' | 'photoMs'> = {},
 ): Promise<File> {
   const { imageMaxEdge, stripLocation, transformFile } = settings;
   const isPhotoPrepared = stripLocation || imageMaxEdge < Number.POSITIVE_INFINITY;
@@ -28,18 +29,21 @@ export async function prepare(
   // A part that cannot be loaded now may never be loaded in this page: some browsers remember the failure.
   if (isPhotoPrepared) await online(Number.POSITIVE_INFINITY, signal);
   send({ type: 'transform-started' });
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
   const prepareIt = async (): Promise<File> => {
-    const made: unknown = transformFile ? await transformFile(file, limit) : file;
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(transformMs)]);
+    const transformIt = async (): Promise<unknown> => (transformFile ? transformFile(file, limit) : file);
+    const made = await abortable(transformIt(), limit);
     if (!isFile(made)) throw new TypeError('transformFile returned no file');
     if (!isPhotoPrepared) return made;
     const { preparePhoto } = await import('../photos/photos.ts');
     const parts = { trusted, loadTasks: () => import('../photos/photo-tasks.ts') };
-    const photo = await preparePhoto(made, imageMaxEdge, stripLocation, parts, limit);
-    if (photo) return photo;
-    throw new UploaderError('location-not-removed', "The location can't be removed from this file");
+    const photo = await preparePhoto(made, imageMaxEdge, stripLocation, parts, signal, photoMs);
+    if (photo === 'unreadable') throw new UploaderError('file-unreadable', 'The file cannot be read');
+    if (photo === 'unsupported')
+      throw new UploaderError('location-not-removed', "The location can't be removed from this file");
+    return photo;
   };
-  const made = await abortable(prepareIt(), limit).catch(async (error: unknown) => {
+  const made = await abortable(prepareIt(), signal).catch(async (error: unknown) => {
     signal.throwIfAborted();
     if (error instanceof UploaderError) throw error;
     await abortable(file.slice(0, 1).arrayBuffer(), signal).catch((cause: unknown) => {

@@ -15,7 +15,7 @@ import { chunkSizeFor } from '../pipeline/plan.ts';
 import { renaming } from '../pipeline/renaming.ts';
 import type { RunParts } from '../pipeline/run.ts';
 import { identify, recordKey } from '../store/identity.ts';
-import { type Connection, waitsFor } from './connection.ts';
+import { type Connection, type Times, waitsFor } from './connection.ts';
 import type { createLateTrace } from './late-trace.ts';
 import type { ResumeState } from './resume/resume-state.ts';
 import { type ConnectionMonitor, stallMs } from './transfer/connection-monitor.ts';
@@ -37,7 +37,7 @@ export interface RunContext {
   readonly monitor: () => ConnectionMonitor;
   readonly policy?: RetryPolicy | undefined;
   readonly commitDeadlineMs?: number | undefined;
-  readonly transformMs?: number | undefined;
+  readonly times?: Times | undefined;
   readonly report: (change: Change) => void;
   readonly throttle: ProgressThrottle;
   readonly trace: Pick<ReturnType<typeof createLateTrace>, 'ready' | 'wrap'>;

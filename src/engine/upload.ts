@@ -327,7 +327,7 @@ export class Upload {
   /** Resolves with what is uploaded instead of `file`. */
   async #prepare(file: File, signal: AbortSignal, send: Send): Promise<File> {
     const { service, settings } = this.connection;
-    const body = await prepare(file, settings, signal, send, this.#context.transformMs);
+    const body = await prepare(file, settings, signal, send, this.#context.times);
     if (this.progress.resize(body.size) && this.session) {
       void service.cancel(this.session);
       this.session = undefined;

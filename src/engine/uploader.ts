@@ -144,7 +144,7 @@ export class Uploader {
       },
       policy: options.policy,
       commitDeadlineMs: options.commitDeadlineMs,
-      transformMs: options.times?.transformMs,
+      times: options.times,
     };
     const store = options.store ?? createUploadStore();
     const shared = {

@@ -22,17 +22,22 @@ const MAX_PIXELS = 64e6;
 const HEAD_BYTES = 2 ** 20;
 const JPEG_QUALITY = 0.85;
 
-export async function runTask({ file, maxEdge, wanted }: PhotoTask): Promise<TaskResult> {
-  if (wanted === 'thumbnail') return (await scaled(file, maxEdge, true))?.canvas.transferToImageBitmap();
-  const smaller = await resized(file, maxEdge);
+/** Calls `onRead` when an image has been read, before it is decoded. */
+export async function runTask(
+  { file, maxEdge, wanted }: PhotoTask,
+  onRead: () => void = () => undefined,
+): Promise<TaskResult> {
+  if (wanted === 'thumbnail')
+    return (await scaled(file, maxEdge, true, onRead))?.canvas.transferToImageBitmap();
+  const smaller = await resized(file, maxEdge, onRead);
   if (smaller || wanted === 'photo') return smaller;
   const stripped = await stripLocation(file);
   return stripped === file ? undefined : stripped;
 }
 
 /** Resolves with a smaller image; `undefined` if the file is no photo, small enough, animated, or would not become smaller. */
-async function resized(file: File, maxEdge: number): Promise<Blob | undefined> {
-  const found = await scaled(file, maxEdge, false);
+async function resized(file: File, maxEdge: number, onRead: () => void): Promise<Blob | undefined> {
+  const found = await scaled(file, maxEdge, false, onRead);
   if (!found) return undefined;
   const { canvas, type } = found;
   const encode = (as: string): Promise<Blob> => canvas.convertToBlob({ type: as, quality: JPEG_QUALITY });
@@ -49,6 +54,7 @@ async function scaled(
   file: File,
   maxEdge: number,
   isThumbnail: boolean,
+  onRead: () => void,
 ): Promise<{ readonly canvas: OffscreenCanvas; readonly type: string } | undefined> {
   if (file.size > MAX_BYTES || maxEdge === Number.POSITIVE_INFINITY) return undefined;
   const head = readHead(new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()));
@@ -57,6 +63,7 @@ async function scaled(
   // The browser may not know the format, and the file may be broken. The orientation of the camera is applied.
   // Firefox does not recognize the format of a file that was made of several parts, if the first one has a few bytes only.
   const whole = new Blob([await file.arrayBuffer()]);
+  onRead();
   const image = await createImageBitmap(whole).catch(() => undefined);
   if (!image) return undefined;
   const scale = Math.min(1, maxEdge / Math.max(image.width, image.height));

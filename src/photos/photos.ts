@@ -1,5 +1,6 @@
 // Prepares photos for `image-max-edge` and `strip-location`. Loaded on demand.
 
+import { abortable } from '../core/wait.ts';
 import type { PhotoTask, runTask, TaskResult } from './photo-tasks.ts';
 
 /** What this module gets from the page. A second import of the same would be another copy beside the one file. */
@@ -12,6 +13,8 @@ export interface PhotoParts {
 
 /** Longest start of the worker, in milliseconds. */
 const START_MS = 10_000;
+/** Longest time of a task for reading its file, and again for all that follows, in milliseconds. */
+const TASK_MS = 60_000;
 /** Time without a task after which the worker is closed, in milliseconds. */
 const IDLE_MS = 10_000;
 
@@ -58,52 +61,81 @@ export class PhotoLane {
     this.#parts = parts;
   }
 
-  /** Rejects with the signal's reason if the signal aborts, and with an error if the task fails. */
-  run(task: PhotoTask, signal: AbortSignal): Promise<TaskResult> {
+  /**
+   * Rejects with the signal's reason if the signal aborts, and with an error if the task fails. A file that is not read within
+   * `longestMs` is 'unreadable', and one that is not decoded within the same time again counts as no image. The time begins with
+   * the task, not while it waits for others.
+   */
+  run(
+    task: PhotoTask,
+    signal = new AbortController().signal,
+    longestMs = TASK_MS,
+  ): Promise<TaskResult | 'unreadable'> {
     const result = this.#last.then(() => {
       signal.throwIfAborted();
-      return this.#ask(task, signal);
+      return this.#ask(task, signal, longestMs);
     });
     this.#last = result.catch(() => undefined);
-    return result;
+    return abortable(result, signal);
   }
 
-  async #ask(task: PhotoTask, signal: AbortSignal): Promise<TaskResult> {
+  async #ask(task: PhotoTask, signal: AbortSignal, longestMs: number): Promise<TaskResult | 'unreadable'> {
     clearTimeout(this.#idle);
     this.#worker ??= startWorker(this.#parts).catch(() => undefined);
     const worker = await this.#worker;
+    const run: typeof runTask = worker
+      ? (...given) => ask(worker, ...given)
+      : (await abortable(this.#parts.loadTasks(), AbortSignal.any([signal, AbortSignal.timeout(longestMs)])))
+          .runTask;
     signal.throwIfAborted();
-    let stop = (): void => undefined;
-    const stopped = new Promise<never>((_resolve, reject) => {
-      stop = () => reject(signal.reason);
-      signal.addEventListener('abort', stop);
-    });
+    // A decoder or a drive that hangs would hold up all other photos.
+    const close = (): void => {
+      if (!worker) return;
+      worker.terminate();
+      this.#worker = undefined;
+    };
     try {
-      return await Promise.race([stopped, worker ? ask(worker, task) : this.#askPage(task)]);
+      return await abortable(inTime(run, task, longestMs, close), signal);
     } catch (error) {
-      // A decoder that hangs would hold up all other photos.
-      if (worker) this.#close(worker);
+      close();
       throw error;
     } finally {
-      signal.removeEventListener('abort', stop);
-      if (worker) this.#idle = setTimeout(() => this.#close(worker), IDLE_MS);
+      if (worker) this.#idle = setTimeout(close, IDLE_MS);
     }
-  }
-
-  async #askPage(task: PhotoTask): Promise<TaskResult> {
-    return (await this.#parts.loadTasks()).runTask(task);
-  }
-
-  #close(worker: Worker): void {
-    worker.terminate();
-    this.#worker = undefined;
   }
 }
 
-function ask(worker: Worker, task: PhotoTask): Promise<TaskResult> {
+/** Runs a task. Calls `onLate` if its time is over, and resolves with what that means for the photo. */
+function inTime(
+  run: typeof runTask,
+  task: PhotoTask,
+  longestMs: number,
+  onLate: () => void,
+): Promise<TaskResult | 'unreadable'> {
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const limit = (result: TaskResult | 'unreadable'): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        onLate();
+        resolve(result);
+      }, longestMs);
+    };
+    limit('unreadable');
+    run(task, () => limit(task.wanted === 'without-location' ? 'unsupported' : undefined))
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
+}
+
+function ask(worker: Worker, task: PhotoTask, onRead?: () => void): Promise<TaskResult> {
   return new Promise((resolve, reject) => {
     worker.onerror = reject;
-    worker.onmessage = ({ data }) => ('error' in data ? reject(new Error(data.error)) : resolve(data.result));
+    worker.onmessage = ({ data }) => {
+      if (data === 'read') onRead?.();
+      else if ('error' in data) reject(new Error(data.error));
+      else resolve(data.result);
+    };
     worker.postMessage(task);
   });
 }
@@ -128,7 +160,7 @@ function nameFor(name: string, type: string): string {
 /**
  * Resolves with a copy of a photo that has at most `maxEdge` pixels in width and height, and no metadata. Other files, smaller
  * photos and those that would not become smaller stay as they are; with `stripsLocation`, without their location. Resolves with
- * `undefined` if that is impossible.
+ * 'unsupported' if that is impossible, and with 'unreadable' if the file is not read in time.
  */
 export async function preparePhoto(
   file: File,
@@ -136,12 +168,13 @@ export async function preparePhoto(
   stripsLocation: boolean,
   parts: PhotoParts,
   signal: AbortSignal,
-): Promise<File | undefined> {
+  longestMs?: number,
+): Promise<File | 'unsupported' | 'unreadable'> {
   lane ??= new PhotoLane(parts);
   const wanted = stripsLocation ? 'without-location' : 'photo';
-  const made = (await lane.run({ file, maxEdge, wanted }, signal)) as Blob | 'unsupported' | undefined;
+  const made = await lane.run({ file, maxEdge, wanted }, signal, longestMs);
   if (made === undefined) return file;
-  if (made === 'unsupported') return undefined;
+  if (!(made instanceof Blob)) return made as Exclude<typeof made, ImageBitmap>;
   const { lastModified, name } = file;
   return new File([made], made.type === file.type ? name : nameFor(name, made.type), {
     type: made.type,

@@ -81,7 +81,8 @@ export class Thumbnails {
     if (file.type.startsWith('video/')) return frameOf(file);
     if (!file.type.startsWith('image/')) return undefined;
     const task = { file, maxEdge: EDGE, wanted: 'thumbnail' } as const;
-    return (await this.#lane.run(task, AbortSignal.timeout(60_000))) as ImageBitmap | undefined;
+    const image = await this.#lane.run(task);
+    return image instanceof ImageBitmap ? image : undefined;
   }
 }
 

@@ -4,6 +4,7 @@ import { expect } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
 import { crcOf } from '../../src/photos/png.ts';
 import { Thumbnails } from '../../src/photos/thumbnails.ts';
+import { stopClock } from '../support/clock.ts';
 import { quietFor, until } from '../support/collect.ts';
 import { all, createElement, one, shown, textFile } from './support.ts';
 
@@ -109,6 +110,36 @@ describe('thumbnails', () => {
     for (const id of ids) thumbnails.of(id);
     await shown(() => ready.length === ids.length);
     expect([thumbnails.of('file 1') !== undefined, thumbnails.of('file 0')]).to.deep.equal([true, undefined]);
+  });
+
+  it('are made of the next files, if one is never decoded', async () => {
+    const image = await createImageBitmap(await picture('red.png'));
+    const tasks: string[] = [];
+    const thumbnails = new Thumbnails({
+      trusted: () => {
+        throw new Error('no worker here');
+      },
+      loadTasks: async () => ({
+        runTask: ({ file }) => {
+          tasks.push(file.name);
+          return file.name === 'good.png' ? Promise.resolve(image) : new Promise(() => undefined);
+        },
+      }),
+      fileOf: (name) => new File(['x'], name, { type: 'image/png' }),
+      onReady: () => undefined,
+      whenIdle: (work) => work(),
+    });
+    const clock = stopClock();
+    try {
+      thumbnails.of('bad.png');
+      thumbnails.of('good.png');
+      await until(() => tasks.length === 1);
+      await clock.pass(60_000);
+      await until(() => thumbnails.of('good.png') !== undefined);
+    } finally {
+      clock.restore();
+    }
+    expect(tasks).to.deep.equal(['bad.png', 'good.png']);
   });
 
   it('are made of the visible rows only', async () => {
