@@ -2,13 +2,15 @@
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
-import { trusted } from '../core/trusted.ts';
-import { abortable, online } from '../core/wait.ts';
+import { abortable } from '../core/wait.ts';
 import { warnOnConsole } from '../core/warn.ts';
 import { limitsOf, refusal } from '../pipeline/pick.ts';
 import type { Times } from './connection.ts';
+import { createLatePhotos } from './late-photos.ts';
 
 const TRANSFORM_MS = 300_000;
+
+const preparePhoto = createLatePhotos();
 
 /**
  * Resolves with the file to upload instead of `file`. Calls `send` before if there may be another one. Rejects with the code
@@ -20,28 +22,19 @@ export async function prepare(
   file: File,
   settings: Settings,
   signal: AbortSignal,
-  send: (outcome: { readonly type: 'transform-started' }) => void,
+  send: (outcome: { readonly type: 'transform-started' | 'offline' | 'online' }) => void,
   { transformMs = TRANSFORM_MS, photoMs }: Pick<Times, 'transformMs' | 'photoMs'> = {},
 ): Promise<File> {
   const { imageMaxEdge, stripLocation, transformFile } = settings;
   const isPhotoPrepared = stripLocation || imageMaxEdge < Number.POSITIVE_INFINITY;
   if (!transformFile && !isPhotoPrepared) return file;
-  // A part that cannot be loaded now may never be loaded in this page: some browsers remember the failure.
-  if (isPhotoPrepared) await online(Number.POSITIVE_INFINITY, signal);
   send({ type: 'transform-started' });
   const prepareIt = async (): Promise<File> => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(transformMs)]);
     const transformIt = async (): Promise<unknown> => (transformFile ? transformFile(file, limit) : file);
     const made = await abortable(transformIt(), limit);
     if (!isFile(made)) throw new TypeError('transformFile returned no file');
-    if (!isPhotoPrepared) return made;
-    const { preparePhoto } = await import('../photos/photos.ts');
-    const parts = { trusted, loadTasks: () => import('../photos/photo-tasks.ts') };
-    const photo = await preparePhoto(made, imageMaxEdge, stripLocation, parts, signal, photoMs);
-    if (photo === 'unreadable') throw new UploaderError('file-unreadable', 'The file cannot be read');
-    if (photo === 'unsupported')
-      throw new UploaderError('location-not-removed', "The location can't be removed from this file");
-    return photo;
+    return isPhotoPrepared ? preparePhoto(made, settings, signal, send, photoMs) : made;
   };
   const made = await abortable(prepareIt(), signal).catch(async (error: unknown) => {
     signal.throwIfAborted();

@@ -268,22 +268,6 @@ describe('strip-location', () => {
     expect(engine.row('lost.jpg')?.warning).to.equal('file-unreadable');
   });
 
-  it('waits while the browser is offline', async () => {
-    Object.defineProperty(navigator, 'onLine', { configurable: true, value: false });
-    try {
-      const engine = new TestEngine({ stripLocation: true });
-      engine.service.answerAll();
-      await engine.uploader.addFiles([await photo(300, 200)]);
-      await settled();
-      expect(engine.phase('photo.jpg')).to.equal('queued');
-      Reflect.deleteProperty(navigator, 'onLine');
-      window.dispatchEvent(new Event('online'));
-      await engine.waitForChange('upload-completed');
-    } finally {
-      Reflect.deleteProperty(navigator, 'onLine');
-    }
-  });
-
   it('is applied to what transformFile returns', async () => {
     const file = await photo(300, 200);
     const { sent } = await upload(fileOf(1, 100, 'any.txt'), {
