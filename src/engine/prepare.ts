@@ -9,6 +9,8 @@ import type { Times } from './connection.ts';
 import { createLatePhotos } from './late-photos.ts';
 
 const TRANSFORM_MS = 300_000;
+/** Longest time for reading one byte, in milliseconds. Afterwards, the drive counts as gone. */
+const READ_MS = 5000;
 
 const preparePhoto = createLatePhotos();
 
@@ -39,7 +41,8 @@ export async function prepare(
   const made = await abortable(prepareIt(), signal).catch(async (error: unknown) => {
     signal.throwIfAborted();
     if (error instanceof UploaderError) throw error;
-    await abortable(file.slice(0, 1).arrayBuffer(), signal).catch((cause: unknown) => {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]);
+    await abortable(file.slice(0, 1).arrayBuffer(), limit).catch((cause: unknown) => {
       signal.throwIfAborted();
       throw new UploaderError('file-unreadable', 'The file cannot be read', { cause });
     });

@@ -104,6 +104,21 @@ describe('an upload whose transformFile', () => {
         await engine.waitForChange('upload-completed', 2);
       }));
 
+  it('never ends needs its file again, if that does not answer any more', async () => {
+    const gone = fileOf(1, 900, 'gone.mov');
+    const { slice } = gone;
+    const never = () => new Promise<never>(() => undefined);
+    gone.slice = (...range) => Object.assign(slice.apply(gone, range), { arrayBuffer: never });
+    const transformFile = async (file: File): Promise<File> => {
+      await file.slice(0, 10).arrayBuffer();
+      return file;
+    };
+    const engine = new TestEngine({ transformFile }, { times: { transformMs: 200 } });
+    await engine.uploader.addFiles([gone]);
+    await until(() => engine.phase('gone.mov') === 'paused');
+    expect(engine.row('gone.mov')).to.include({ pauseReason: 'needs-file', warning: 'file-unreadable' });
+  });
+
   const refused = {
     'makes a file that is too large': [
       { maxFileSize: 3600 },
