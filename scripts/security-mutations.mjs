@@ -177,6 +177,15 @@ export const mutations = [
     title: 'of another user is never used, although it is the first one',
   },
   {
+    rule: 'D23',
+    says: 'Thumbnails decode a file only if its first bytes are those of a known image or film, so a list of URLs (HLS) under the name of a film makes no request',
+    file: 'src/photos/thumbnails.ts',
+    before: 'return isFilm ? frameOf(file.slice(0, file.size, made)) : undefined;',
+    after: "return file.type.startsWith('video/') ? frameOf(file) : undefined;",
+    test: 'test/ui/thumbnails.test.ts',
+    title: 'make no request, whatever a file says that it is',
+  },
+  {
     rule: 'S1',
     says: 'The token is in one private variable, and no property or setting returns it: never in an attribute, the DOM, an event, storage, a URL, a log or an error',
     file: 'src/auth/session.ts',

@@ -1,4 +1,5 @@
-// Reads the format and the size of an image from its first bytes, so that images that are too large are never decoded.
+// Recognizes images and films by their first bytes, and reads the size of images, so that only files of known formats are decoded,
+// and no image that is too large.
 
 export interface ImageHead {
   readonly type: 'image/jpeg' | 'image/png' | 'image/webp' | 'image/gif' | 'image/heif';
@@ -31,6 +32,28 @@ export function readHead(bytes: Uint8Array): ImageHead | undefined {
     // The file ends too early.
   }
   return undefined;
+}
+
+/** Number of bytes that `readFilmType` needs. */
+export const FILM_HEAD_BYTES = 64;
+/** Greatest size of the first box of an ISO file. It lists brands of four bytes. */
+const MAX_FTYP_BYTES = 1024;
+
+/** Types of the films that are shown. */
+export type FilmType = 'video/mp4' | 'video/quicktime' | 'video/webm' | 'video/x-matroska' | 'video/ogg';
+
+/**
+ * Returns the type of a film by its first bytes; `undefined` for all other files. Type and name don't count: players also play lists
+ * of URLs (HLS), and request these.
+ */
+export function readFilmType(bytes: Uint8Array): FilmType | undefined {
+  const head = String.fromCharCode(...bytes.subarray(0, FILM_HEAD_BYTES));
+  if (head.startsWith('\x1aE\xdf\xa3')) return head.includes('webm') ? 'video/webm' : 'video/x-matroska';
+  if (head.startsWith('OggS\0')) return 'video/ogg';
+  if (!/^\0\0.{2}ftyp[\w ]{4}/s.test(head) || /^.{8}(?:hei|hev|mif|msf|avi)/s.test(head)) return undefined;
+  const sizeBytes = (bytes[2] ?? 0) * 256 + (bytes[3] ?? 0);
+  if (sizeBytes < 16 || sizeBytes > MAX_FTYP_BYTES || sizeBytes % 4 > 0) return undefined;
+  return head.startsWith('qt', 8) ? 'video/quicktime' : 'video/mp4';
 }
 
 type Size = Pick<ImageHead, 'width' | 'height'>;

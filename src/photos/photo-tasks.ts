@@ -1,6 +1,6 @@
 // What is done with photos, in a worker or in the page: smaller copies, thumbnails, and removing the location.
 
-import { readHead } from './image-head.ts';
+import { FILM_HEAD_BYTES, type FilmType, readFilmType, readHead } from './image-head.ts';
 import { stripLocation } from './strip-location.ts';
 
 /** A message to the worker. The answer is a `TaskResult`. */
@@ -12,8 +12,11 @@ export interface PhotoTask {
   readonly wanted: 'photo' | 'without-location' | 'thumbnail';
 }
 
-/** `undefined`: the file stays as it is, or there is no thumbnail. `unsupported`: the location cannot be removed. */
-export type TaskResult = Blob | ImageBitmap | 'unsupported' | undefined;
+/**
+ * `undefined`: the file stays as it is, or there is no thumbnail. `unsupported`: the location cannot be removed. The type of a film:
+ * only the page can make a thumbnail of it.
+ */
+export type TaskResult = Blob | ImageBitmap | FilmType | 'unsupported' | undefined;
 
 /** An image of more bytes or pixels is not decoded. 64 megapixels need 256 MB for a moment. */
 const MAX_BYTES = 100e6;
@@ -27,8 +30,10 @@ export async function runTask(
   { file, maxEdge, wanted }: PhotoTask,
   onRead: () => void = () => undefined,
 ): Promise<TaskResult> {
-  if (wanted === 'thumbnail')
-    return (await scaled(file, maxEdge, true, onRead))?.canvas.transferToImageBitmap();
+  if (wanted === 'thumbnail') {
+    const film = readFilmType(new Uint8Array(await file.slice(0, FILM_HEAD_BYTES).arrayBuffer()));
+    return film ?? (await scaled(file, maxEdge, true, onRead))?.canvas.transferToImageBitmap();
+  }
   const smaller = await resized(file, maxEdge, onRead);
   if (smaller || wanted === 'photo') return smaller;
   const stripped = await stripLocation(file);

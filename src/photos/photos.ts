@@ -174,7 +174,7 @@ export async function preparePhoto(
   const wanted = stripsLocation ? 'without-location' : 'photo';
   const made = await lane.run({ file, maxEdge, wanted }, signal, longestMs);
   if (made === undefined) return file;
-  if (!(made instanceof Blob)) return made as Exclude<typeof made, ImageBitmap>;
+  if (!(made instanceof Blob)) return made as Extract<typeof made, 'unsupported' | 'unreadable'>;
   const { lastModified, name } = file;
   return new File([made], made.type === file.type ? name : nameFor(name, made.type), {
     type: made.type,

@@ -1,14 +1,15 @@
 // Thumbnails of images and videos in the list. Loaded on demand.
 
 import type { FileId } from '../core/types.ts';
+import { abortable } from '../core/wait.ts';
 import { PhotoLane, type PhotoParts } from './photos.ts';
 
 /** Width and height of a thumbnail, in pixels: 40 CSS pixels on most screens. */
 const EDGE = 96;
 /** The most thumbnails in memory, 36 kB each. */
 const MOST = 300;
-/** Longest wait for a frame of a video, in milliseconds. */
-const FRAME_MS = 5000;
+/** Longest time for a frame of a film, in milliseconds. */
+const FRAME_MS = 10_000;
 
 export interface ThumbnailParts extends PhotoParts {
   /** Returns the file of an upload, if the page has it. */
@@ -78,11 +79,11 @@ export class Thumbnails {
   }
 
   async #imageOf(file: File): Promise<ImageBitmap | undefined> {
-    if (file.type.startsWith('video/')) return frameOf(file);
-    if (!file.type.startsWith('image/')) return undefined;
-    const task = { file, maxEdge: EDGE, wanted: 'thumbnail' } as const;
-    const image = await this.#lane.run(task);
-    return image instanceof ImageBitmap ? image : undefined;
+    if (!/^(?:image|video)\//.test(file.type)) return undefined;
+    const made = await this.#lane.run({ file, maxEdge: EDGE, wanted: 'thumbnail' });
+    if (made instanceof ImageBitmap) return made;
+    const isFilm = typeof made === 'string' && made.startsWith('video/');
+    return isFilm ? frameOf(file.slice(0, file.size, made)) : undefined;
   }
 }
 
@@ -97,35 +98,36 @@ function canvasOf(image: ImageBitmap): HTMLCanvasElement {
 }
 
 /**
- * Resolves with a frame near the start of a video; `undefined` if the browser cannot show it, or a policy forbids `blob:` media.
+ * Resolves with a frame near the start of a film. Rejects if the browser cannot show it in time, or a policy forbids `blob:` media.
  */
-async function frameOf(file: File): Promise<ImageBitmap | undefined> {
+async function frameOf(film: Blob): Promise<ImageBitmap> {
   const video = document.createElement('video');
-  const url = URL.createObjectURL(file);
-  const loaded = (type: string): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      video.addEventListener(type, resolve);
-      video.addEventListener('error', reject);
-      setTimeout(reject, FRAME_MS);
-    });
+  const url = URL.createObjectURL(film);
   try {
-    video.muted = true;
-    video.preload = 'auto';
-    video.src = url;
-    await loaded('loadeddata');
-    video.currentTime = Math.min(1, video.duration / 2);
-    await loaded('seeked');
-    const { videoWidth, videoHeight } = video;
-    const scale = Math.min(1, EDGE / Math.max(videoWidth, videoHeight));
-    const [resizeWidth, resizeHeight] = [videoWidth * scale, videoHeight * scale].map((edge) =>
-      Math.ceil(edge),
-    );
-    return await createImageBitmap(video, {
-      ...(resizeWidth && resizeHeight && { resizeWidth, resizeHeight }),
-    });
+    return await abortable(draw(video, url), AbortSignal.timeout(FRAME_MS));
   } finally {
     video.removeAttribute('src');
     video.load();
     URL.revokeObjectURL(url);
   }
+}
+
+async function draw(video: HTMLVideoElement, url: string): Promise<ImageBitmap> {
+  const reached = (type: string): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      video.addEventListener(type, resolve, { once: true });
+      video.addEventListener('error', reject, { once: true });
+    });
+  video.muted = true;
+  video.preload = 'auto';
+  video.src = url;
+  await reached('loadeddata');
+  video.currentTime = Math.min(1, video.duration / 2);
+  await reached('seeked');
+  const { videoWidth, videoHeight } = video;
+  const scale = Math.min(1, EDGE / Math.max(videoWidth, videoHeight));
+  const [resizeWidth, resizeHeight] = [videoWidth * scale, videoHeight * scale].map((edge) =>
+    Math.ceil(edge),
+  );
+  return createImageBitmap(video, { ...(resizeWidth && resizeHeight && { resizeWidth, resizeHeight }) });
 }

@@ -1,7 +1,7 @@
 // Formats and sizes that are read before an image is decoded.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readHead } from '../../src/photos/image-head.ts';
+import { readFilmType, readHead } from '../../src/photos/image-head.ts';
 import { bytesOf, fixture, integer, join } from './support.ts';
 
 const sizeOf = (bytes: Uint8Array) => {
@@ -50,4 +50,35 @@ test('returns nothing for other files, and for those that end too early', () => 
     assert.equal(readHead(bytesOf(text)), undefined, text);
   assert.equal(readHead(fixture('little-endian.jpg').subarray(0, 100)), undefined);
   assert.equal(readHead(fixture('photo.png').subarray(0, 20)), undefined);
+});
+
+test('recognizes films by their first bytes, and nothing else', () => {
+  const ftyp = (brand: string, sizeBytes = 24) =>
+    join(integer(sizeBytes, 4), bytesOf(`ftyp${brand}\0\0\0\0isommp42\0\0\0\x08free`));
+  const matroska = (type: string) => join([0x1a, 0x45, 0xdf, 0xa3, 0x9f, 0x42, 0x82, 0x84], bytesOf(type));
+  assert.equal(readFilmType(fixture('green.webm')), 'video/webm');
+  assert.equal(readFilmType(matroska('webm')), 'video/webm');
+  assert.equal(readFilmType(matroska('matroska')), 'video/x-matroska');
+  assert.equal(readFilmType(bytesOf('OggS\0\x02')), 'video/ogg');
+  assert.equal(readFilmType(ftyp('qt  ')), 'video/quicktime');
+  for (const brand of ['isom', 'mp42', 'avc1', 'M4V ', '3gp5', 'dash', 'iso6'])
+    assert.equal(readFilmType(ftyp(brand)), 'video/mp4', brand);
+  for (const sizeBytes of [0, 1, 8, 15, 17, 1028, 0x10018, 0x23455854])
+    assert.equal(readFilmType(ftyp('isom', sizeBytes)), undefined, `a box of ${sizeBytes} bytes`);
+  for (const text of [
+    '#EXTM3U\n#EXT-X-VERSION:3',
+    '\xef\xbb\xbf#EXTM3U',
+    '\r\n #EXTM3U',
+    '<?xml version="1.0"?><MPD>',
+    '<svg></svg>',
+    'RIFF\0\0\0\0AVI LIST',
+    '\0\0\0\x18moov',
+    '\0\0\0\x18ftyp',
+    'OggS',
+    '\x1aE\xdf',
+    '',
+  ])
+    assert.equal(readFilmType(bytesOf(text)), undefined, text);
+  for (const image of ['little-endian.jpg', 'photo.png', 'photo.heic', 'photo.avif'])
+    assert.equal(readFilmType(fixture(image)), undefined, image);
 });

@@ -1,6 +1,6 @@
 // Gives each file of in-page tests its own reference service, so that faults of one file never affect another. GET
 // /test-config.json returns the URLs of the service. Page, service and storage have different origins, so CORS is real. GET
-// /test-script.js?text=… returns a script with this text.
+// /test-script.js?text=… returns a script with this text. /test-hits counts its requests, by path.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +20,8 @@ const keptServices = 6;
  */
 export function servicePlugin() {
   const services = new Map();
+  /** Number of requests for each path below `/test-hits/`. */
+  const hits = {};
   let start;
 
   async function open(appOrigins) {
@@ -49,6 +51,11 @@ export function servicePlugin() {
     },
     async serve(context) {
       if (context.path === '/test-script.js') return { body: context.query.text, type: 'js' };
+      if (context.path === '/test-hits') return { body: JSON.stringify(hits), type: 'json' };
+      if (context.path.startsWith('/test-hits/')) {
+        hits[context.path] = (hits[context.path] ?? 0) + 1;
+        return { body: '', type: 'text/plain' };
+      }
       if (context.path === '/test-scope.json') return { body: JSON.stringify(scope), type: 'json' };
       if (context.path !== '/test-config.json') return undefined;
       // The URL of a test page has an id of the test file. Frames and workers of tests have no id, and share one service.

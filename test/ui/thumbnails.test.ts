@@ -84,16 +84,58 @@ describe('thumbnails', () => {
     const element = await create();
     await element.addFiles([
       new File([webm], 'film.webm', { type: 'video/webm' }),
+      // The content decides.
+      new File([webm], 'wrong.avi', { type: 'video/x-msvideo' }),
       await picture('last.png'),
     ]);
     await shown(() => rowOf(element, 'last').querySelector('canvas'));
-    expect(rowOf(element, 'film').querySelector('canvas') !== null).to.equal(isPlayable);
+    for (const name of ['film', 'wrong'])
+      expect(rowOf(element, name).querySelector('canvas') !== null).to.equal(isPlayable);
     if (!isPlayable) return;
     // Browsers convert the colors of videos differently.
     const [red = 0, green = 0, blue = 0] = colorOf(one<HTMLCanvasElement>(element, 'canvas'))
       .split(',')
       .map(Number);
     expect(green - Math.max(red, blue)).to.be.greaterThan(100);
+  });
+
+  it('make no request, whatever a file says that it is', async () => {
+    const run = crypto.randomUUID();
+    const listOf = (name: string, tag = '#EXTM3U'): string =>
+      `${tag}\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n${location.origin}/test-hits/${run}/${name}\n#EXT-X-ENDLIST\n`;
+    const url = (name: string): string => `${location.origin}/test-hits/${run}/${name}`;
+    const dash = `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static"><BaseURL>${url('dash')}</BaseURL></MPD>`;
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg"><image href="${url('svg')}" width="9" height="9"/></svg>`;
+    const ftyp = '\0\0\0\x18ftypisom\0\0\0\0isommp42';
+    const contents: Readonly<Record<string, readonly BlobPart[]>> = {
+      'list.mp4': [listOf('list')],
+      'list.webm': [listOf('webm')],
+      'mark.mp4': ['\ufeff', listOf('mark')],
+      'space.mp4': [' \r\n\t', listOf('space')],
+      'dash.mp4': [dash],
+      'list.png': [listOf('png')],
+      'svg.png': [svg],
+      'svg.mp4': [svg],
+      'after.mp4': [ftyp, listOf('after')],
+      'size.mp4': [listOf('size', '#EXTftypisom')],
+      'matroska.mkv': [new Uint8Array([0x1a, 0x45, 0xdf, 0xa3]), listOf('matroska')],
+      'ogg.ogv': ['OggS\0', listOf('ogg')],
+      'short.mp4': [ftyp.slice(0, 8)],
+      'shorter.mp4': ['\0'],
+      'empty.mp4': [],
+    };
+    const element = await create();
+    await element.addFiles([
+      ...Object.entries(contents).map(
+        ([name, parts]) =>
+          new File([...parts], name, { type: name.endsWith('png') ? 'image/png' : 'video/mp4' }),
+      ),
+      await picture('last.png'),
+    ]);
+    await shown(() => rowOf(element, 'last').querySelector('canvas'));
+    const hits = Object.keys((await (await fetch('/test-hits')).json()) as object);
+    expect(hits.filter((path) => path.includes(run))).to.deep.equal([]);
+    expect(all(element, 'canvas')).to.have.length(1);
   });
 
   it('are kept for 300 files at most', async () => {
