@@ -43,8 +43,8 @@ const MAX_FTYP_BYTES = 1024;
 export type FilmType = 'video/mp4' | 'video/quicktime' | 'video/webm' | 'video/x-matroska' | 'video/ogg';
 
 /**
- * Returns the type of a film by its first bytes; `undefined` for all other files. Type and name don't count: players also play lists
- * of URLs (HLS), and request these.
+ * Returns the type of a film by its first bytes; `undefined` for all other files. Type and name don't count: players also play
+ * lists of URLs (HLS), and request these.
  */
 export function readFilmType(bytes: Uint8Array): FilmType | undefined {
   const head = String.fromCharCode(...bytes.subarray(0, FILM_HEAD_BYTES));

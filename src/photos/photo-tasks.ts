@@ -1,5 +1,6 @@
 // What is done with photos, in a worker or in the page: smaller copies, thumbnails, and removing the location.
 
+import { drawn, fillBehind, givesBackPixels } from './canvas.ts';
 import { FILM_HEAD_BYTES, type FilmType, readFilmType, readHead } from './image-head.ts';
 import { stripLocation } from './strip-location.ts';
 
@@ -13,8 +14,8 @@ export interface PhotoTask {
 }
 
 /**
- * `undefined`: the file stays as it is, or there is no thumbnail. `unsupported`: the location cannot be removed. The type of a film:
- * only the page can make a thumbnail of it.
+ * `undefined`: the file stays as it is, or there is no thumbnail. `unsupported`: the location cannot be removed. The type of a
+ * film: only the page can make a thumbnail of it.
  */
 export type TaskResult = Blob | ImageBitmap | FilmType | 'unsupported' | undefined;
 
@@ -40,27 +41,28 @@ export async function runTask(
   return stripped === file ? undefined : stripped;
 }
 
-/** Resolves with a smaller image; `undefined` if the file is no photo, small enough, animated, or would not become smaller. */
+/** Whether the canvases of this worker, or of this page, give back what is drawn. */
+let isTruthful: Promise<boolean> | undefined;
+
+/**
+ * Resolves with a smaller image; `undefined` if the file is no photo, small enough, animated, would not become smaller, or would
+ * become another picture.
+ */
 async function resized(file: File, maxEdge: number, onRead: () => void): Promise<Blob | undefined> {
   const found = await scaled(file, maxEdge, false, onRead);
   if (!found) return undefined;
-  const { canvas, type } = found;
+  const { canvas, context, type } = found;
   const encode = (as: string): Promise<Blob> => canvas.convertToBlob({ type: as, quality: JPEG_QUALITY });
   let blob = await encode(type);
   if (blob.type !== type) {
     // Safari cannot write WebP.
-    fillBehind(canvas);
+    fillBehind(context);
     blob = await encode('image/jpeg');
   }
   return blob.size < file.size ? blob : undefined;
 }
 
-async function scaled(
-  file: File,
-  maxEdge: number,
-  isThumbnail: boolean,
-  onRead: () => void,
-): Promise<{ readonly canvas: OffscreenCanvas; readonly type: string } | undefined> {
+async function scaled(file: File, maxEdge: number, isThumbnail: boolean, onRead: () => void) {
   if (file.size > MAX_BYTES || maxEdge === Number.POSITIVE_INFINITY) return undefined;
   const head = readHead(new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()));
   if (!head || head.width * head.height > MAX_PIXELS) return undefined;
@@ -69,26 +71,15 @@ async function scaled(
   // Firefox does not recognize the format of a file that was made of several parts, if the first one has a few bytes only.
   const whole = new Blob([await file.arrayBuffer()]);
   onRead();
+  if (!isThumbnail) {
+    isTruthful ??= givesBackPixels();
+    if (!(await isTruthful)) return undefined;
+  }
   const image = await createImageBitmap(whole).catch(() => undefined);
   if (!image) return undefined;
   const scale = Math.min(1, maxEdge / Math.max(image.width, image.height));
-  const [width, height] = [image.width, image.height].map((edge) => Math.max(1, Math.round(edge * scale)));
-  const canvas = new OffscreenCanvas(width as number, height as number);
+  const edge = (pixels: number): number => Math.max(1, Math.round(pixels * scale));
   const type = head.type === 'image/heif' ? 'image/jpeg' : head.type;
-  const context = canvas.getContext('2d');
-  if (!context) return undefined;
-  context.imageSmoothingQuality = 'high';
-  context.drawImage(image, 0, 0, canvas.width, canvas.height);
-  image.close();
-  if (type === 'image/jpeg') fillBehind(canvas);
-  return { canvas, type };
-}
-
-/** Makes transparent parts white. In a JPEG file, they would be black. */
-function fillBehind(canvas: OffscreenCanvas): void {
-  const context = canvas.getContext('2d');
-  if (!context) return;
-  context.globalCompositeOperation = 'destination-over';
-  context.fillStyle = '#fff';
-  context.fillRect(0, 0, canvas.width, canvas.height);
+  const picture = drawn(image, edge(image.width), edge(image.height), type === 'image/jpeg');
+  return picture && { ...picture, type };
 }

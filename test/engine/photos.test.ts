@@ -220,7 +220,9 @@ describe('image-max-edge', () => {
     } finally {
       globalThis.createImageBitmap = createImageBitmap;
     }
-    expect(decoded).to.deep.equal([png.length]);
+    // Not the pictures with which the browser itself is tested.
+    const sizes = decoded.filter((size) => [png.length, animated.size].includes(size));
+    expect(sizes).to.deep.equal([png.length]);
   });
 });
 
