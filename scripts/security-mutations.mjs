@@ -186,6 +186,26 @@ export const mutations = [
     title: 'make no request, whatever a file says that it is',
   },
   {
+    rule: 'D25',
+    says: 'A form value that the browser restores is used only if no user has signed out in this browser since the upload, on any page and for any service; without `localStorage`, never',
+    file: 'src/ui/restored-values.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: code as text
+    before: '`secure-uploader ${period} ${owner}`',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: code as text
+    after: '`secure-uploader ${owner}`',
+    test: 'test/ui/form-restored.test.ts',
+    title: 'is not there after a sign-out on another page, with and without an owner',
+  },
+  {
+    rule: 'D26',
+    says: 'A form value that the browser restores is used only for its `owner`, also if `owner` is set late or changes; one without an owner only while there is no owner',
+    file: 'src/ui/restored-values.ts',
+    before: 'key === ownKey ? [value] : []',
+    after: 'key ? [value] : []',
+    test: 'test/ui/form-restored.test.ts',
+    title: 'waits for its owner in a page that names its owner late, also if that page is left again',
+  },
+  {
     rule: 'S1',
     says: 'The token is in one private variable, and no property or setting returns it: never in an attribute, the DOM, an event, storage, a URL, a log or an error',
     file: 'src/auth/session.ts',

@@ -5,6 +5,7 @@ import type { Session, WithToken } from '../core/types.ts';
 import { dropKept } from '../keeper/drop-kept.ts';
 import { createUploadStore } from '../store/uploads.ts';
 import type { Service } from './connection.ts';
+import { endPeriod } from './period.ts';
 import type { Restorer, RestorerParts } from './restore.ts';
 
 interface Leaving {
@@ -30,6 +31,7 @@ export class SignOut {
    * data could not be deleted.
    */
   async begin(services: readonly Service[]): Promise<void> {
+    endPeriod();
     const earlier = this.#leaving;
     const signedOut = services.map(({ client }) => client.auth.signOut());
     const [deleted] = await Promise.allSettled([this.#leave(earlier).deleted, ...signedOut]);
@@ -100,5 +102,6 @@ export class SignOut {
  * to create an engine.
  */
 export async function deleteUploads(): Promise<void> {
+  endPeriod();
   await Promise.all([createUploadStore().clear(), dropKept()]);
 }

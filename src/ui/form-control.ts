@@ -4,8 +4,11 @@ import { LitElement, type PropertyValues } from 'lit';
 import type { Change, CompletedDetail } from '../core/changes.ts';
 import { needsUser } from '../core/phases.ts';
 import type { FileId, Snapshot } from '../core/types.ts';
+import { beginPeriod } from '../engine/period.ts';
 import type { Messages } from './messages.ts';
+import { listenOnPage } from './page.ts';
 import { property } from './property.ts';
+import { type FileValue, RestoredValues } from './restored-values.ts';
 
 /** Returns what a form submits for an uploaded file. */
 export type FormValue = (file: CompletedDetail) => string | File;
@@ -35,11 +38,15 @@ export abstract class FormControl extends LitElement {
   @property({ type: Boolean }) submitWhenDone = false;
 
   protected readonly internals = this.attachInternals();
-  /** Values that the browser restored. Their files are not in the list. */
-  protected restoredValues: readonly (string | File)[] = [];
-  readonly #values = new Map<FileId, string | File>();
-  /** The current form value. */
-  #current: { readonly name: string; readonly values: readonly (string | File)[] } = { name: '', values: [] };
+  readonly #restored = new RestoredValues();
+  readonly #values = new Map<FileId, FileValue>();
+  /** The current form value, and what its state for the browser depends on. */
+  #current: {
+    readonly name: string;
+    readonly owner: string;
+    readonly restoredCount: number;
+    readonly values: readonly (string | File)[];
+  } = { name: '', owner: '', restoredCount: 0, values: [] };
 
   /** The last form of the element. */
   #form: HTMLFormElement | null = null;
@@ -51,6 +58,7 @@ export abstract class FormControl extends LitElement {
     | { readonly submitter: HTMLButtonElement | null; leftCount: number; mustStart: boolean }
     | undefined;
 
+  abstract owner?: string | undefined;
   /** The files that the user sees: without those whose removal can still be undone. */
   protected abstract readonly shown: Snapshot;
   /** @internal */
@@ -76,6 +84,11 @@ export abstract class FormControl extends LitElement {
         setTimeout(() => (isInside = false));
       } else if (!isInside || !event.isTrusted) this.openPicker();
     });
+    // Another tab may have signed out, also while this page was in the back/forward cache.
+    for (const type of ['storage', 'pageshow'])
+      listenOnPage(this, type, () => {
+        if (this.#restored.count > 0) this.requestUpdate();
+      });
   }
 
   /** The form of the element. */
@@ -117,6 +130,19 @@ export abstract class FormControl extends LitElement {
     return Array.from(this.internals.labels, ({ textContent }) => textContent?.trim()).join(' ');
   }
 
+  /** Number of files that the form submits because the browser restored their values. They are not in the list. */
+  protected get restoredCount(): number {
+    return this.#restoredValues.length;
+  }
+
+  get #restoredValues(): readonly string[] {
+    return this.#restored.valuesOf(this.#owner);
+  }
+
+  get #owner(): string {
+    return `${this.owner ?? ''}`;
+  }
+
   protected onFormChange({ name, detail }: Change): void {
     if (name === 'upload-completed') {
       this.#addValue(detail);
@@ -126,16 +152,21 @@ export abstract class FormControl extends LitElement {
       if (this.shown.totals.openCount === 0) this.#updateForm();
     } else if (name === 'file-removed') {
       this.#values.delete(detail.id);
-    } else if (name === 'signed-out' && detail.reason !== 'expired') this.restoreValues([]);
+    } else if (name === 'signed-out' && detail.reason !== 'expired') this.dropValues();
     // After the listeners of the page. A hidden page is not rendered.
     if (name === 'uploads-finished' || name === 'upload-canceled') queueMicrotask(() => this.#endWait());
     if (name === 'file-added' && this.#waiting) this.#waiting.mustStart = true;
   }
 
-  /** Replaces the restored values. */
-  protected restoreValues(values: readonly (string | File)[]): void {
-    this.restoredValues = values;
+  protected dropRestored(): void {
+    this.#restored.drop();
     this.requestUpdate();
+  }
+
+  /** Drops all values of the previous user, whose files leave the list soon. */
+  protected dropValues(): void {
+    this.#values.clear();
+    this.dropRestored();
   }
 
   protected override updated(_changed: PropertyValues): void {
@@ -159,31 +190,39 @@ export abstract class FormControl extends LitElement {
 
   protected formResetCallback(): void {
     this.#waiting = undefined;
-    this.restoreValues([]);
+    this.dropRestored();
     this.removeAll();
   }
 
-  /** Called when the user goes back or reloads, with the value at that time. */
+  /** Called when the user goes back or reloads, with the state at that time. */
   protected formStateRestoreCallback(state: File | string | FormData | null): void {
-    if (state instanceof FormData) this.restoreValues([...state.values()]);
+    if (state instanceof FormData) this.#restored.read(state);
+    this.requestUpdate();
   }
 
   #addValue(file: CompletedDetail): void {
     try {
-      this.#values.set(file.id, (this.formValue ?? entryOf)(file));
+      const value = (this.formValue ?? entryOf)(file);
+      this.#values.set(file.id, { value, period: this.name ? beginPeriod() : undefined });
     } catch (error) {
       reportError(error);
     }
   }
 
   readonly #onSubmit = (event: SubmitEvent): void => {
-    const { form, shown } = this;
+    const { form } = this;
     // Another form may be inside of this one, such as that of the sign-in.
-    if (event.target !== form || event.defaultPrevented) return;
+    if (!form || event.target !== form || event.defaultPrevented) return;
     this.#waiting = undefined;
+    // Another owner may be set, or another tab may have signed out, since the last rendering.
+    this.performUpdate();
+    this.#updateForm();
+    const { shown } = this;
     const submitter = event.submitter as HTMLButtonElement | null;
-    if (!this.submitWhenDone || !this.willValidate || !this.#isOpen(shown)) return;
-    if (submitter?.formNoValidate || (submitter?.formMethod || form?.method) === 'dialog') return;
+    const isUnsent =
+      (this.submitWhenDone && this.#isOpen(shown)) || !(form.noValidate || this.validity.valid);
+    if (!isUnsent || !this.willValidate) return;
+    if (submitter?.formNoValidate || (submitter?.formMethod || form.method) === 'dialog') return;
     event.preventDefault();
     event.stopImmediatePropagation();
     if (this.#mayWait(shown)) this.#waiting = { submitter, leftCount: 0, mustStart: true };
@@ -231,10 +270,9 @@ export abstract class FormControl extends LitElement {
     const minCount = Math.max(minFileCount, Number(required));
     // Most pages have no form. `shown` takes a while in a long list.
     const shown = name !== '' || minCount > 0 || submitWhenDone ? this.shown : undefined;
-    const values = shown
-      ? [...this.restoredValues, ...shown.files.flatMap(({ id }) => this.#values.get(id) ?? [])]
-      : [];
-    this.#setValue(name, values);
+    const files = shown?.files.flatMap(({ id }) => this.#values.get(id) ?? []) ?? [];
+    const values = shown ? [...this.#restoredValues, ...files.map(({ value }) => value)] : [];
+    this.#setValue(name, values, files);
     const anchor = renderRoot.querySelector<HTMLElement>('.base') ?? undefined;
     const mayWait = shown && this.#mayWait(shown);
     // How many files are being read is not known yet.
@@ -248,13 +286,20 @@ export abstract class FormControl extends LitElement {
     else internals.setValidity({});
   }
 
-  #setValue(name: string, values: readonly (string | File)[]): void {
-    const { name: oldName, values: old } = this.#current;
-    if (name === oldName && values.length === old.length && values.every((value, at) => value === old[at]))
+  #setValue(name: string, values: readonly (string | File)[], files: readonly FileValue[]): void {
+    const next = { name, owner: this.#owner, restoredCount: this.#restored.count, values };
+    const last = this.#current;
+    const isSame = (['name', 'owner', 'restoredCount'] as const).every((key) => next[key] === last[key]);
+    if (
+      isSame &&
+      values.length === last.values.length &&
+      values.every((value, at) => value === last.values[at])
+    )
       return;
     const data = new FormData();
     for (const value of values) data.append(name, value);
-    this.internals.setFormValue(name === '' ? null : data);
-    this.#current = { name, values };
+    if (name === '') this.internals.setFormValue(null);
+    else this.internals.setFormValue(data, this.#restored.stateWith(files, next.owner));
+    this.#current = next;
   }
 }

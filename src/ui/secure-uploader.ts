@@ -296,7 +296,7 @@ export class SecureUploader extends FormControl {
     (text) => this.#announcer.say(text),
   );
   readonly #commands = createCommands(this, this.#engine, this.#undo, {
-    dropRestored: () => this.restoreValues([]),
+    dropRestored: () => this.dropRestored(),
     addInput: async (files) => this.addFiles(await this.#drop.read((onFound) => readInput(files, onFound))),
   });
   readonly #countdown = new Countdown(this);
@@ -466,7 +466,7 @@ export class SecureUploader extends FormControl {
     }
     if (changed.get('owner')) {
       this.#announcer.clear();
-      this.restoreValues([]);
+      this.dropValues();
       this.#drop.leave();
     }
     if (changed.has('messages')) this.texts = this.#texts();
@@ -493,7 +493,7 @@ export class SecureUploader extends FormControl {
       intake: this.#drop.intake,
       spoken: this.#announcer.spoken,
       rows: this.#rows.rangeOf(lines.map(({ id }) => id)),
-      restoredCount: this.restoredValues.length,
+      restoredCount: this.restoredCount,
       thumbnailOf: this.thumbnails ? this.#thumbnailOf : undefined,
     };
     return widget(state, this.#commands);

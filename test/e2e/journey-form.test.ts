@@ -36,7 +36,7 @@ for (const engine of engines)
       const element = world.elementWith(
         `id="documents" name="documents" required data-token="${token}" ${attributes}`,
       );
-      world.pages.add('/sent.html', '<h1>Sent</h1>');
+      world.pages.add('/sent.html', `<h1>Sent</h1>${world.elementWith('')}`);
       world.pages.changePolicy('/form.html', (policy) =>
         policy
           .replace("form-action 'none'", "form-action 'self'")
@@ -73,6 +73,19 @@ for (const engine of engines)
       await pick(page, path);
       await until(page, 'upload-started');
       return { gate, sha256 };
+    }
+
+    /**
+     * Goes back to the form, or submits it again. With Firefox, `goBack()` and clicks never resolve if the page comes from the
+     * back/forward cache.
+     */
+    async function moveTo(page: Page, path: '/form.html' | '/sent.html'): Promise<void> {
+      await page.evaluate(
+        (isBack) => void setTimeout(() => (isBack ? history.back() : document.forms[0]?.requestSubmit())),
+        path === '/form.html',
+      );
+      await page.waitForFunction((expected) => location.pathname === expected, path, { polling: 100 });
+      await isReady(page);
     }
 
     const send = (page: Page): Promise<void> => page.getByRole('button', { name: 'Send' }).click();
@@ -132,7 +145,7 @@ for (const engine of engines)
       await page.close();
     });
 
-    test('waits for a file, submits it, and has it again after back', async () => {
+    test('waits for a file, submits it, and has it again after back, but not after a sign-out', async () => {
       const page = await openForm();
       await page.getByRole('button', { name: 'Send' }).click();
       assert.equal(new URL(page.url()).pathname, '/form.html', 'the form is not submitted without a file');
@@ -154,21 +167,23 @@ for (const engine of engines)
       assert.deepEqual(value, { name: `${engine}.bin`, sizeBytes: FILE_BYTES, hashes: [sha256] });
       assert.equal(typeof sessionId, 'string');
 
-      // With Firefox, `goBack()` never resolves if the page comes from the back/forward cache.
-      await page.evaluate(() => void setTimeout(() => history.back()));
-      await page.waitForFunction(() => location.pathname === '/form.html', null, { polling: 100 });
-      await isReady(page);
+      await moveTo(page, '/form.html');
       assert.deepEqual(await valuesOf(page), sent);
       // Firefox keeps the page itself, with its list.
-      if (engine === 'chromium') {
-        await page.getByText('1 file uploaded').waitFor();
-        await page.getByRole('button', { name: 'Remove from list' }).click();
-        await page.waitForFunction(
-          () => new FormData(document.querySelector('form') as HTMLFormElement).has('documents') === false,
-          null,
-          { polling: 100 },
-        );
-      }
+      if (engine === 'chromium') await page.getByText('1 file uploaded').waitFor();
+      await moveTo(page, '/sent.html');
+      const search = await page.evaluate(() => location.search);
+      assert.deepEqual(new URLSearchParams(search).getAll('documents'), sent, 'it is sent again');
+
+      await page.evaluate(() => document.querySelector('secure-uploader')?.signOut());
+      await moveTo(page, '/form.html');
+      await page.waitForFunction(
+        () => !(document.querySelector('secure-uploader') as unknown as ElementInternals).checkValidity(),
+        null,
+        { polling: 100 },
+      );
+      assert.deepEqual(await valuesOf(page), [], 'and is gone after the sign-out');
+      if (engine === 'chromium') assert.equal(await page.getByText('1 file uploaded').count(), 0);
       assert.deepEqual(world.pages.violations, []);
       await page.close();
     });

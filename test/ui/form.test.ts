@@ -1,54 +1,15 @@
-// The element in a form: label, value, validity, reset, fieldset, and the value after the user returns to the page.
+// The element in a form: label, value, validity, reset and fieldset.
 
-import { expect, fixture, html } from '@open-wc/testing';
-import type { CompletedDetail, SecureUploader } from '../../src/index.ts';
+import { expect } from '@open-wc/testing';
+import type { CompletedDetail } from '../../src/index.ts';
 import { skipTime } from '../support/clock.ts';
 import { deferred } from '../support/collect.ts';
-import {
-  fileReaches,
-  replace,
-  restoreBrowser,
-  type ScriptedStage,
-  type StageSettings,
-  setUp,
-} from './stage.ts';
-import { all, button, dragEvent, one, shown, textFile, textOf, transferOf } from './support.ts';
+import { inForm, namesOf, upload, valuesOf } from './form-stage.ts';
+import { fileReaches, replace, restoreBrowser } from './stage.ts';
+import { all, button, dragEvent, one, shown, textFile, transferOf } from './support.ts';
 
-const DONE = ['open', 'presign', 'put', 'commit'] as const;
 const MISSING = 'Upload a file.';
 const UNFINISHED = "Some files aren't uploaded yet. Finish uploading them, or remove them from the list.";
-
-interface FormSettings extends StageSettings {
-  readonly name?: string;
-  readonly required?: boolean;
-  readonly formValue?: SecureUploader['formValue'];
-}
-
-interface FormStage extends ScriptedStage {
-  readonly form: HTMLFormElement;
-}
-
-/** Creates an element in a form. The service responds to requests of the kinds in `answers`. */
-async function inForm(
-  settings: FormSettings,
-  answers: readonly (typeof DONE)[number][] = DONE,
-): Promise<FormStage> {
-  const form = await fixture<HTMLFormElement>(html`<form><fieldset></fieldset></form>`);
-  const stage = await setUp(answers, settings);
-  form.querySelector('fieldset')?.append(stage.element);
-  stage.element.requestUpdate();
-  await stage.element.updateComplete;
-  return { ...stage, form };
-}
-
-const valuesOf = (form: HTMLFormElement): unknown[] => [...new FormData(form).values()];
-const namesOf = (form: HTMLFormElement): unknown[] =>
-  valuesOf(form).map((value) => JSON.parse(value as string).name);
-
-async function upload(stage: ScriptedStage, name: string): Promise<string> {
-  await stage.element.addFiles(textFile(name));
-  return fileReaches(stage, name, 'done');
-}
 
 describe('in a form, the element', () => {
   let resetClock = (): void => undefined;
@@ -295,61 +256,5 @@ describe('in a form, the element', () => {
     one(stage.element, '.row').click();
     await stage.element.updateComplete;
     expect(stage.asked).to.deep.equal([]);
-  });
-
-  describe('after the browser restored its value', () => {
-    const restore = async (stage: FormStage): Promise<void> => {
-      const data = new FormData();
-      for (const name of ['a.txt', 'b.txt']) data.append('documents', JSON.stringify({ name }));
-      const restored = stage.element as unknown as { formStateRestoreCallback(state: FormData): void };
-      restored.formStateRestoreCallback(data);
-      await stage.element.updateComplete;
-    };
-
-    it('submits it, with that of new files', async () => {
-      const stage = await inForm({ name: 'documents', minFiles: 3 });
-      await restore(stage);
-      expect(namesOf(stage.form)).to.deep.equal(['a.txt', 'b.txt']);
-      expect(stage.form.checkValidity()).to.equal(false);
-      await upload(stage, 'c.txt');
-      await stage.element.updateComplete;
-      expect(namesOf(stage.form)).to.deep.equal(['a.txt', 'b.txt', 'c.txt']);
-      expect(stage.form.checkValidity()).to.equal(true);
-    });
-
-    it('shows how many files it has, and removes them on request', async () => {
-      const stage = await inForm({ name: 'documents' });
-      await restore(stage);
-      expect(textOf(stage.element)).to.contain('All 2 files uploaded');
-      button(stage.element, 'Remove from list').click();
-      await stage.element.updateComplete;
-      expect(valuesOf(stage.form)).to.deep.equal([]);
-      expect(textOf(stage.element)).not.to.contain('uploaded');
-    });
-
-    it('drops it on reset', async () => {
-      const stage = await inForm({ name: 'documents' });
-      await restore(stage);
-      stage.form.reset();
-      await stage.element.updateComplete;
-      expect(valuesOf(stage.form)).to.deep.equal([]);
-    });
-
-    it('drops it when the owner changes', async () => {
-      const stage = await inForm({ name: 'documents', owner: 'alice' });
-      await restore(stage);
-      stage.element.owner = 'bob';
-      await stage.element.updateComplete;
-      await stage.element.updateComplete;
-      expect(valuesOf(stage.form)).to.deep.equal([]);
-    });
-
-    it('drops it on sign-out', async () => {
-      const stage = await inForm({ name: 'documents' });
-      await restore(stage);
-      await stage.element.signOut();
-      await stage.element.updateComplete;
-      expect(valuesOf(stage.form)).to.deep.equal([]);
-    });
   });
 });
