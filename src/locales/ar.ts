@@ -82,6 +82,7 @@ const ar: LoginMessages = {
   atMost: (count) => `حتى ${files(count)}`,
   atLeast: (count) => `يلزم رفع ${files(count)} على الأقل.`,
   unfinished: 'ارفع الملفات المتبقية أو أزلها.',
+  unsendable: (name) => `لا يمكن إرسال ${isolated(name)} مع هذا النموذج. أزل الملف ثم أضفه مجددًا.`,
   submitsLater: 'سيُرسل النموذج بعد رفع الملفات.',
   reading: (count) => `جارٍ قراءة المجلدات… تم العثور على ${files(count)}`,
   emptyFolders: plural({

@@ -96,6 +96,8 @@ const de: LoginMessages = {
   atLeast: (count) => `Laden Sie mindestens ${files(count)} hoch.`,
   unfinished:
     'Einige Dateien sind noch nicht hochgeladen. Schließen Sie die Uploads ab oder entfernen Sie die Dateien aus der Liste.',
+  unsendable: (name) =>
+    `${name} kann nicht mit diesem Formular gesendet werden. Entfernen Sie die Datei aus der Liste und fügen Sie sie dann erneut hinzu.`,
   submitsLater: 'Das Formular wird gesendet, sobald alle Dateien hochgeladen sind.',
   reading: (count) => `Ordner werden gelesen\u00a0… ${files(count)} gefunden`,
   emptyFolders: plural({

@@ -89,6 +89,8 @@ const es: LoginMessages = {
   atMost: (count) => `${files(count)} como máximo`,
   atLeast: (count) => `Sube al menos ${files(count)}.`,
   unfinished: 'Algunos archivos aún no se han subido. Termina de subirlos o quítalos de la lista.',
+  unsendable: (name) =>
+    `${name} no se puede enviar con este formulario. Quítalo de la lista y vuelve a añadirlo.`,
   submitsLater: 'El formulario se enviará cuando se hayan subido todos los archivos.',
   reading: (count) => `Leyendo carpetas… ${files(count)} encontrado${count === 1 ? '' : 's'}`,
   emptyFolders: plural({ one: 'Se ha omitido # carpeta vacía.', other: 'Se han omitido # carpetas vacías.' }),

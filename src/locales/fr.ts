@@ -91,6 +91,8 @@ const fr: LoginMessages = {
   atLeast: (count) => `Importez au moins ${files(count)}.`,
   unfinished:
     'Certains fichiers ne sont pas encore importés. Terminez leur importation ou retirez-les de la liste.',
+  unsendable: (name) =>
+    `Impossible d’envoyer ${name} avec ce formulaire. Retirez-le de la liste, puis ajoutez-le à nouveau.`,
   submitsLater: 'Le formulaire sera envoyé une fois tous les fichiers importés.',
   reading: (count) => `Lecture des dossiers… ${files(count)} trouvé${count < 2 ? '' : 's'}`,
   emptyFolders: plural({ one: '# dossier vide a été ignoré.', other: '# dossiers vides ont été ignorés.' }),

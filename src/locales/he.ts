@@ -76,6 +76,7 @@ const he: LoginMessages = {
   atMost: (count) => `לכל היותר ${files(count)}`,
   atLeast: (count) => `יש להעלות לפחות ${files(count)}.`,
   unfinished: 'יש להעלות את שאר הקבצים או להסיר אותם.',
+  unsendable: (name) => `אי אפשר לשלוח את ${isolated(name)} בטופס הזה. יש להסיר את הקובץ ולהוסיף אותו שוב.`,
   submitsLater: 'הטופס יישלח לאחר העלאת כל הקבצים.',
   reading: (count) => `קריאת תיקיות… ${count === 1 ? 'נמצא' : 'נמצאו'} ${files(count)}`,
   emptyFolders: plural({

@@ -75,6 +75,7 @@ const hi: LoginMessages = {
   atMost: (count) => `ज़्यादा से ज़्यादा ${files(count)}`,
   atLeast: (count) => `कम से कम ${files(count)} अपलोड करें।`,
   unfinished: 'बाकी फ़ाइलें अपलोड करें या सूची से हटाएं।',
+  unsendable: (name) => `${name} को इस फ़ॉर्म के साथ नहीं भेजा जा सकता। इसे सूची से हटाकर फिर से जोड़ें।`,
   submitsLater: 'सभी फ़ाइलें अपलोड होने पर फ़ॉर्म भेजा जाएगा।',
   reading: (count) => `फ़ोल्डर पढ़े जा रहे हैं… ${files(count)} ${count < 2 ? 'मिली' : 'मिलीं'}`,
   emptyFolders: plural({ one: '# खाली फ़ोल्डर नहीं जोड़ा गया।', other: '# खाली फ़ोल्डर नहीं जोड़े गए।' }),

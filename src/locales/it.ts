@@ -81,6 +81,8 @@ const it: LoginMessages = {
   atMost: (count) => `al massimo ${files(count)}`,
   atLeast: (count) => `Carica almeno ${files(count)}.`,
   unfinished: 'Carica i file rimanenti o rimuovili dall’elenco.',
+  unsendable: (name) =>
+    `Impossibile inviare ${name} con questo modulo. Rimuovilo dall’elenco e aggiungilo di nuovo.`,
   submitsLater: 'Il modulo verrà inviato quando tutti i file saranno caricati.',
   reading: (count) => `Lettura delle cartelle… ${files(count)} ${count === 1 ? 'trovato' : 'trovati'}`,
   emptyFolders: plural({

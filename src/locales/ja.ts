@@ -81,6 +81,8 @@ const ja: LoginMessages = {
   atMost: (count) => `ファイルは ${number(count)} 個まで`,
   atLeast: (count) => `ファイルを ${number(count)} 個以上アップロードしてください。`,
   unfinished: '残りのファイルをアップロードするか、リストから削除してください。',
+  unsendable: (name) =>
+    `${name} をこのフォームで送信できません。リストから削除して、もう一度追加してください。`,
   submitsLater: 'すべてのファイルのアップロードが完了すると、フォームが送信されます。',
   reading: (count) => `フォルダを読み取り中… ${files(count)}が見つかりました`,
   emptyFolders: (count) => `${number(count)} 個の空のフォルダをスキップしました。`,

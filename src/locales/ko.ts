@@ -75,6 +75,8 @@ const ko: LoginMessages = {
   atMost: (count) => `파일 최대 ${number(count)}개`,
   atLeast: (count) => `파일을 ${number(count)}개 이상 업로드하세요.`,
   unfinished: '나머지 파일을 업로드하거나 목록에서 제거하세요.',
+  unsendable: (name) =>
+    `이 양식으로 ${name} 파일을 전송할 수 없습니다. 목록에서 제거한 다음 다시 추가하세요.`,
   submitsLater: '모든 파일이 업로드되면 양식이 전송됩니다.',
   reading: (count) => `폴더를 읽는 중… ${files(count)} 찾음`,
   emptyFolders: (count) => `빈 폴더 ${number(count)}개를 건너뛰었습니다.`,

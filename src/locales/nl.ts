@@ -87,6 +87,8 @@ const nl: LoginMessages = {
   atMost: (count) => `maximaal ${files(count)}`,
   atLeast: (count) => `Upload minstens ${files(count)}.`,
   unfinished: 'Upload de resterende bestanden of verwijder ze uit de lijst.',
+  unsendable: (name) =>
+    `${name} kan niet met dit formulier worden verzonden. Verwijder het bestand uit de lijst en voeg het opnieuw toe.`,
   submitsLater: 'Het formulier wordt verzonden zodra alle bestanden zijn geüpload.',
   reading: (count) => `Mappen lezen… ${files(count)} gevonden`,
   emptyFolders: plural({ one: '# lege map is overgeslagen.', other: '# lege mappen zijn overgeslagen.' }),

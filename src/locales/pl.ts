@@ -84,6 +84,7 @@ const pl: LoginMessages = {
   atMost: (count) => `maksymalnie ${files(count)}`,
   atLeast: (count) => `Prześlij co najmniej ${files(count)}.`,
   unfinished: 'Prześlij pozostałe pliki lub usuń je z listy.',
+  unsendable: (name) => `Nie można wysłać pliku ${name} z tym formularzem. Usuń go z listy i dodaj ponownie.`,
   submitsLater: 'Formularz zostanie wysłany po przesłaniu wszystkich plików.',
   reading: (count) => `Odczytywanie folderów… Znaleziono ${files(count)}`,
   emptyFolders: plural({

@@ -83,6 +83,8 @@ const ptBR: LoginMessages = {
   atMost: (count) => `no máximo ${files(count)}`,
   atLeast: (count) => `Envie pelo menos ${files(count)}.`,
   unfinished: 'Alguns arquivos ainda não foram enviados. Conclua o envio ou remova-os da lista.',
+  unsendable: (name) =>
+    `Não é possível enviar ${name} com este formulário. Remova-o da lista e adicione-o novamente.`,
   submitsLater: 'O formulário será enviado após o envio de todos os arquivos.',
   reading: (count) => `Lendo pastas… ${files(count)} encontrado${count < 2 ? '' : 's'}`,
   emptyFolders: plural({ one: '# pasta vazia foi ignorada.', other: '# pastas vazias foram ignoradas.' }),

@@ -79,6 +79,8 @@ const sv: LoginMessages = {
   atMost: (count) => `högst ${files(count)}`,
   atLeast: (count) => `Ladda upp minst ${files(count)}.`,
   unfinished: 'Ladda upp de återstående filerna eller ta bort dem från listan.',
+  unsendable: (name) =>
+    `${name} kan inte skickas med det här formuläret. Ta bort filen från listan och lägg till den igen.`,
   submitsLater: 'Formuläret skickas när alla filer har laddats upp.',
   reading: (count) => `Läser mappar… ${files(count)} hittades`,
   emptyFolders: plural({ one: '# tom mapp hoppades över.', other: '# tomma mappar hoppades över.' }),

@@ -78,6 +78,7 @@ const tr: LoginMessages = {
   atMost: (count) => `en fazla ${files(count)}`,
   atLeast: (count) => `En az ${files(count)} yükleyin.`,
   unfinished: 'Kalan dosyaları yükleyin veya listeden kaldırın.',
+  unsendable: (name) => `${name} bu formla gönderilemiyor. Dosyayı listeden kaldırıp yeniden ekleyin.`,
   submitsLater: 'Tüm dosyalar yüklendiğinde form gönderilecek.',
   reading: (count) => `Klasörler okunuyor… ${files(count)} bulundu`,
   emptyFolders: (count) => `${number(count)} boş klasör atlandı.`,

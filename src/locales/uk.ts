@@ -78,6 +78,7 @@ const uk: LoginMessages = {
   atMost: (count) => `не більше ${ofFiles(count)}`,
   atLeast: (count) => `Завантажте не менше ${ofFiles(count)}.`,
   unfinished: 'Завантажте або вилучіть решту файлів.',
+  unsendable: (name) => `Не вдається надіслати ${name} з цією формою. Вилучіть файл і додайте його знову.`,
   submitsLater: 'Форму буде надіслано після завантаження всіх файлів.',
   reading: (count) => `Читання папок… Знайдено ${files(count)}`,
   emptyFolders: (count) => `Пропущено порожніх папок: ${number(count)}.`,

@@ -72,6 +72,7 @@ const zhCN: LoginMessages = {
   atMost: (count) => `最多 ${files(count)}`,
   atLeast: (count) => `请至少上传 ${files(count)}。`,
   unfinished: '请上传其余文件，或将其从列表中移除。',
+  unsendable: (name) => `无法随此表单提交 ${name}。请将其从列表中移除，然后重新添加。`,
   submitsLater: '所有文件上传完成后将提交表单。',
   reading: (count) => `正在读取文件夹…已找到 ${files(count)}`,
   emptyFolders: (count) => `已跳过 ${number(count)} 个空文件夹。`,

@@ -2,8 +2,9 @@
 
 import { LitElement, type PropertyValues } from 'lit';
 import type { Change, CompletedDetail } from '../core/changes.ts';
+import { shownText } from '../core/names.ts';
 import { needsUser } from '../core/phases.ts';
-import type { FileId, Snapshot } from '../core/types.ts';
+import type { FileId, FileSnapshot, Snapshot } from '../core/types.ts';
 import { beginPeriod } from '../engine/period.ts';
 import type { Messages } from './messages.ts';
 import { listenOnPage } from './page.ts';
@@ -15,6 +16,16 @@ export type FormValue = (file: CompletedDetail) => string | File;
 
 const entryOf: FormValue = ({ name, sizeBytes, sessionId, chunks }) =>
   JSON.stringify({ name, sizeBytes, sessionId, hashes: chunks.map(({ hash }) => hash) });
+
+/** An uploaded file for which `formValue` returned no value, and why. */
+interface FileWithoutValue {
+  readonly file: CompletedDetail;
+  readonly problem: string;
+}
+
+/** A `File` of another document is no instance of this `File`. */
+const isValue = (value: unknown): boolean =>
+  typeof value === 'string' || Object.prototype.toString.call(value) === '[object File]';
 
 /** A form control with one value per uploaded file. */
 export abstract class FormControl extends LitElement {
@@ -29,8 +40,8 @@ export abstract class FormControl extends LitElement {
   /** Number of uploaded files that forms need before they can be submitted. */
   @property() minFiles?: number | string | undefined;
   /**
-   * Function that returns what a form submits for an uploaded file. Defaults to JSON with `name`, `sizeBytes`, `sessionId` and
-   * `hashes`.
+   * Function that returns what a form submits for an uploaded file. If it throws, the form is invalid. Defaults to JSON with
+   * `name`, `sizeBytes`, `sessionId` and `hashes`.
    */
   @property({ attribute: false }) formValue?: FormValue | undefined;
 
@@ -39,7 +50,7 @@ export abstract class FormControl extends LitElement {
 
   protected readonly internals = this.attachInternals();
   readonly #restored = new RestoredValues();
-  readonly #values = new Map<FileId, FileValue>();
+  readonly #values = new Map<FileId, FileValue | FileWithoutValue>();
   /** The current form value, and what its state for the browser depends on. */
   #current: {
     readonly name: string;
@@ -89,6 +100,8 @@ export abstract class FormControl extends LitElement {
       listenOnPage(this, type, () => {
         if (this.#restored.count > 0) this.requestUpdate();
       });
+    // Before the browser or a listener of the page validates the form.
+    listenOnPage(this, 'click', this.#onClick, true);
   }
 
   /** The form of the element. */
@@ -169,7 +182,8 @@ export abstract class FormControl extends LitElement {
     this.dropRestored();
   }
 
-  protected override updated(_changed: PropertyValues): void {
+  protected override updated(changed: PropertyValues): void {
+    if (changed.has('formValue')) this.#askAgain();
     this.#updateForm();
     this.#endWait();
   }
@@ -203,11 +217,36 @@ export abstract class FormControl extends LitElement {
   #addValue(file: CompletedDetail): void {
     try {
       const value = (this.formValue ?? entryOf)(file);
+      const kind = Object.prototype.toString.call(value);
+      if (!isValue(value)) throw new TypeError(`formValue returned ${kind} instead of a string or a File`);
       this.#values.set(file.id, { value, period: this.name ? beginPeriod() : undefined });
     } catch (error) {
-      reportError(error);
+      const problem = String(error);
+      const previous = this.#values.get(file.id);
+      this.#values.set(file.id, { file, problem });
+      if (!previous || 'value' in previous || previous.problem !== problem) reportError(error);
     }
   }
+
+  /** Asks `formValue` again for the files without a value. */
+  #askAgain(): void {
+    const files = [...this.#values.values()].flatMap((entry) => ('file' in entry ? entry.file : []));
+    for (const file of files) this.#addValue(file);
+  }
+
+  /** Returns the first uploaded file without a value. Without a name, the form submits no values. */
+  #withoutValue({ files }: Snapshot): FileSnapshot | undefined {
+    if (!this.name) return undefined;
+    return files.find(({ id }) => 'file' in (this.#values.get(id) ?? {}));
+  }
+
+  readonly #onClick = (event: Event): void => {
+    const [target] = event.composedPath();
+    const button = (target as Element).closest?.<HTMLButtonElement>('button, input');
+    if (!this.form || button?.form !== this.form || !/submit|image|button/.test(button.type)) return;
+    this.#askAgain();
+    this.#updateForm();
+  };
 
   readonly #onSubmit = (event: SubmitEvent): void => {
     const { form } = this;
@@ -232,14 +271,16 @@ export abstract class FormControl extends LitElement {
   };
 
   /** Returns true if the form would lose files. */
-  #isOpen({ totals }: Snapshot): boolean {
-    return totals.openCount + totals.failedCount > 0 || this.isReading();
+  #isOpen(shown: Snapshot): boolean {
+    const { totals } = shown;
+    return totals.openCount + totals.failedCount > 0 || this.isReading() || !!this.#withoutValue(shown);
   }
 
   /** Returns true if a submission can wait, because all files will be uploaded without the user. */
   #mayWait(shown: Snapshot): boolean {
     const { files, totals } = shown;
-    return this.submitWhenDone && totals.failedCount === 0 && this.#isOpen(shown) && !files.some(needsUser);
+    if (!this.submitWhenDone || totals.failedCount > 0 || this.#withoutValue(shown)) return false;
+    return this.#isOpen(shown) && !files.some(needsUser);
   }
 
   /** Submits the form if the files it waits for are uploaded. Shows what is invalid if a file has failed, or waits for the user. */
@@ -270,18 +311,24 @@ export abstract class FormControl extends LitElement {
     const minCount = Math.max(minFileCount, Number(required));
     // Most pages have no form. `shown` takes a while in a long list.
     const shown = name !== '' || minCount > 0 || submitWhenDone ? this.shown : undefined;
-    const files = shown?.files.flatMap(({ id }) => this.#values.get(id) ?? []) ?? [];
+    const entries = shown?.files.flatMap(({ id }) => this.#values.get(id) ?? []) ?? [];
+    const files = entries.flatMap((entry) => ('value' in entry ? entry : []));
     const values = shown ? [...this.#restoredValues, ...files.map(({ value }) => value)] : [];
     this.#setValue(name, values, files);
     const anchor = renderRoot.querySelector<HTMLElement>('.base') ?? undefined;
     const mayWait = shown && this.#mayWait(shown);
     // How many files are being read is not known yet.
     const moreCount = !mayWait ? 0 : this.isReading() ? minCount : shown.totals.openCount;
-    const text = mayWait
-      ? this.#waiting && texts.submitsLater
-      : shown && this.#isOpen(shown) && texts.unfinished;
+    const unsendable = shown && this.#withoutValue(shown);
+    const text = unsendable
+      ? texts.unsendable(shownText(unsendable.name))
+      : mayWait
+        ? this.#waiting && texts.submitsLater
+        : shown && this.#isOpen(shown) && texts.unfinished;
+    // A form without the values needs only uploaded files.
+    const uploadedCount = values.length + (name === '' ? entries.length - files.length : 0);
     if (text) internals.setValidity({ customError: true }, text, anchor);
-    else if (values.length + moreCount < minCount)
+    else if (uploadedCount + moreCount < minCount)
       internals.setValidity({ valueMissing: true }, texts.atLeast(minCount), anchor);
     else internals.setValidity({});
   }

@@ -30,6 +30,8 @@ export interface InterfaceMessages {
   readonly atLeast: (count: number) => string;
   /** Message of a form with files that are not uploaded. */
   readonly unfinished: string;
+  /** Message of a form that can't submit an uploaded file. */
+  readonly unsendable: (name: string) => string;
   /** Message of a form that waits for the uploads (`submit-when-done`). */
   readonly submitsLater: string;
   readonly reading: (count: number) => string;
@@ -173,6 +175,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   atMost: (count) => `at most ${files(count)}`,
   atLeast: (count) => (count === 1 ? 'Upload a file.' : `Upload at least ${files(count)}.`),
   unfinished: "Some files aren't uploaded yet. Finish uploading them, or remove them from the list.",
+  unsendable: (name) => `${name} can't be sent with this form. Remove it from the list, then add it again.`,
   submitsLater: 'The form will be sent when all files are uploaded.',
   reading: (count) => `Reading folders… ${files(count)} found`,
   emptyFolders: (count) =>

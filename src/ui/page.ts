@@ -7,20 +7,21 @@ type Page = Window & typeof globalThis;
 /** Returns the window in which `node` is shown. */
 export const pageOf = (node: Node): Page => node.ownerDocument?.defaultView ?? globalThis.window;
 
-/** Calls `listener` for the events of the window in which `host` is. */
+/** Calls `listener` for the events of the window in which `host` is; with `isFirst`, before the listeners of all elements. */
 export function listenOnPage(
   host: ReactiveControllerHost & { readonly renderRoot: Node },
   type: string,
-  listener: () => void,
+  listener: (event: Event) => void,
+  isFirst = false,
 ): void {
   let page: Page;
   host.addController({
     hostConnected() {
       page = pageOf(host.renderRoot);
-      page.addEventListener(type, listener);
+      page.addEventListener(type, listener, isFirst);
     },
     hostDisconnected() {
-      page.removeEventListener(type, listener);
+      page.removeEventListener(type, listener, isFirst);
     },
   });
 }

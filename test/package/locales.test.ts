@@ -46,6 +46,7 @@ function composed({ locale, ...texts }: LoginMessages, count: number): Record<st
     uploadAs: texts.uploadAs(NAME),
     actionOn: texts.actionOn(texts.pause, NAME),
     progressOf: texts.progressOf(NAME),
+    unsendable: texts.unsendable(NAME),
     sizeOf: texts.sizeOf(SIZE, SIZE),
     limit: texts.limit(texts.atMost(count)),
     soonCooling: texts.coolingText(undefined),

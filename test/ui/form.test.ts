@@ -71,24 +71,6 @@ describe('in a form, the element', () => {
     expect(valuesOf(stage.form)).to.deep.equal(['a.txt:1']);
   });
 
-  it('leaves a file out if `formValue` throws, and reports the error', async () => {
-    const error = new Error('of the page');
-    const stage = await inForm({
-      name: 'documents',
-      required: true,
-      formValue: () => {
-        throw error;
-      },
-    });
-    const errors: unknown[] = [];
-    replace(globalThis, 'reportError', (each: unknown) => errors.push(each));
-    await upload(stage, 'a.txt');
-    await stage.element.updateComplete;
-    expect(errors).to.deep.equal([error]);
-    expect(valuesOf(stage.form)).to.deep.equal([]);
-    expect(stage.element.validationMessage).to.equal(MISSING);
-  });
-
   it('loses the value of a file that is removed or cleared from the list', async () => {
     const stage = await inForm({ name: 'documents' });
     const id = await upload(stage, 'a.txt');
