@@ -15,6 +15,8 @@ export interface PhotoParts {
 const START_MS = 10_000;
 /** Longest time of a task for reading its file, and again for all that follows, in milliseconds. */
 const TASK_MS = 60_000;
+/** Time that a task has in addition for reading each MiB, in milliseconds. A drive may be slow. */
+const READ_MS_PER_MIB = 1000;
 /** Time without a task after which the worker is closed, in milliseconds. */
 const IDLE_MS = 10_000;
 
@@ -63,8 +65,8 @@ export class PhotoLane {
 
   /**
    * Rejects with the signal's reason if the signal aborts, and with an error if the task fails. A file that is not read within
-   * `longestMs` is 'unreadable', and one that is not decoded within the same time again counts as no image. The time begins with
-   * the task, not while it waits for others.
+   * `longestMs`, plus a second for each MiB, is 'unreadable', and one that is not decoded within `longestMs` afterwards counts as
+   * no image. The time begins with the task, not while it waits for others.
    */
   run(
     task: PhotoTask,
@@ -114,15 +116,15 @@ function inTime(
 ): Promise<TaskResult | 'unreadable'> {
   return new Promise((resolve, reject) => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const limit = (result: TaskResult | 'unreadable'): void => {
+    const limit = (result: TaskResult | 'unreadable', ms: number): void => {
       clearTimeout(timer);
       timer = setTimeout(() => {
         onLate();
         resolve(result);
-      }, longestMs);
+      }, ms);
     };
-    limit('unreadable');
-    run(task, () => limit(task.wanted === 'without-location' ? 'unsupported' : undefined))
+    limit('unreadable', longestMs + (task.file.size / 2 ** 20) * READ_MS_PER_MIB);
+    run(task, () => limit(task.wanted === 'without-location' ? 'unsupported' : undefined, longestMs))
       .then(resolve, reject)
       .finally(() => clearTimeout(timer));
   });
