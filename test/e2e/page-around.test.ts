@@ -168,7 +168,8 @@ test('keys that the list handles do not reach the page', async () => {
   await page.close();
 });
 
-test('the page of the README uploads with the reference service in test mode', async () => {
+/** Opens the page of the README, with the service of this test. `prepare` is called before the page is loaded. */
+async function openReadme(prepare?: (page: Page) => Promise<unknown>): Promise<Page> {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
   const sample = /```html\n(<!doctype html>[\s\S]*?)```/.exec(readme)?.[1] ?? '';
   const { baseUrl, storageUrl } = world.service;
@@ -179,8 +180,14 @@ test('the page of the README uploads with the reference service in test mode', a
   world.pages.setScript('/readme.html', html);
   world.pages.changePolicy('/readme.html', () => "default-src * 'unsafe-inline'");
   const page = await world.browser.newPage();
-  const said = page.waitForEvent('console', (message) => message.type() === 'log');
+  await prepare?.(page);
   await page.goto(`${world.pages.origin}/readme.html`);
+  return page;
+}
+
+test('the page of the README uploads with the reference service in test mode', async () => {
+  const page = await openReadme();
+  const said = page.waitForEvent('console', (message) => message.type() === 'log');
   const path = join(world.folder, 'first.pdf');
   writeRandom(path, 100_000);
   await page.setInputFiles('secure-uploader >> #files', path);
@@ -191,6 +198,33 @@ test('the page of the README uploads with the reference service in test mode', a
     (await filesOf(page)).map(({ name, phase }) => [name, phase]),
     [['first.pdf', 'done']],
   );
+  await page.close();
+});
+
+test('the page of the README uploads without a click after an outage of its server', async () => {
+  let requestCount = 0;
+  const page = await openReadme((page) =>
+    page.route('**/_test/token', async (route) => {
+      requestCount += 1;
+      if (requestCount > 1) await route.continue();
+      else
+        await route.fulfill({
+          status: 502,
+          headers: { 'access-control-allow-origin': '*' },
+          body: 'Bad gateway',
+        });
+    }),
+  );
+  const said = page.waitForEvent('console', (message) => message.type() === 'log');
+  const path = join(world.folder, 'outage.pdf');
+  writeRandom(path, 100_000);
+  await page.setInputFiles('secure-uploader >> #files', path);
+  await said;
+  assert.deepEqual(
+    (await filesOf(page)).map(({ name, phase }) => [name, phase]),
+    [['outage.pdf', 'done']],
+  );
+  assert.equal(requestCount, 2);
   await page.close();
 });
 
