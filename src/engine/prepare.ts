@@ -34,11 +34,11 @@ export async function prepare(
   const prepareIt = async (): Promise<File> => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(transformMs)]);
     const transformIt = async (): Promise<unknown> => (transformFile ? transformFile(file, limit) : file);
-    const made = await abortable(transformIt(), limit);
-    if (!isFile(made)) throw new TypeError('transformFile returned no file');
-    return isPhotoPrepared ? preparePhoto(made, settings, signal, send, photoMs) : made;
+    const output = await abortable(transformIt(), limit);
+    if (!isFile(output)) throw new TypeError('transformFile returned no file');
+    return isPhotoPrepared ? preparePhoto(output, settings, signal, send, photoMs) : output;
   };
-  const made = await abortable(prepareIt(), signal).catch(async (error: unknown) => {
+  const body = await abortable(prepareIt(), signal).catch(async (error: unknown) => {
     signal.throwIfAborted();
     if (error instanceof UploaderError) throw error;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]);
@@ -49,9 +49,9 @@ export async function prepare(
     warnOnConsole('A file could not be prepared', error);
     throw new UploaderError('transform-failed', 'A file could not be prepared', { cause: error });
   });
-  const refused = made !== file && refusal({ file: made }, limitsOf(settings), 0);
+  const refused = body !== file && refusal({ file: body }, limitsOf(settings), 0);
   if (refused) throw new UploaderError(refused.code, 'The prepared file is not accepted');
-  return made;
+  return body;
 }
 
 /** A `File` of another document is no instance of this `File`. */

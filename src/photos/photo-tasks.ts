@@ -49,9 +49,9 @@ let isTruthful: Promise<boolean> | undefined;
  * become another picture.
  */
 async function resized(file: File, maxEdge: number, onRead: () => void): Promise<Blob | undefined> {
-  const found = await scaled(file, maxEdge, false, onRead);
-  if (!found) return undefined;
-  const { canvas, context, type } = found;
+  const picture = await scaled(file, maxEdge, false, onRead);
+  if (!picture) return undefined;
+  const { canvas, context, type } = picture;
   const encode = (as: string): Promise<Blob> => canvas.convertToBlob({ type: as, quality: JPEG_QUALITY });
   let blob = await encode(type);
   if (blob.type !== type) {

@@ -174,12 +174,12 @@ export async function preparePhoto(
 ): Promise<File | 'unsupported' | 'unreadable'> {
   lane ??= new PhotoLane(parts);
   const wanted = stripsLocation ? 'without-location' : 'photo';
-  const made = await lane.run({ file, maxEdge, wanted }, signal, longestMs);
-  if (made === undefined) return file;
-  if (!(made instanceof Blob)) return made as Extract<typeof made, 'unsupported' | 'unreadable'>;
+  const result = await lane.run({ file, maxEdge, wanted }, signal, longestMs);
+  if (result === undefined) return file;
+  if (!(result instanceof Blob)) return result as Extract<typeof result, 'unsupported' | 'unreadable'>;
   const { lastModified, name } = file;
-  return new File([made], made.type === file.type ? name : nameFor(name, made.type), {
-    type: made.type,
+  return new File([result], result.type === file.type ? name : nameFor(name, result.type), {
+    type: result.type,
     lastModified,
   });
 }

@@ -80,10 +80,10 @@ export class Thumbnails {
 
   async #imageOf(file: File): Promise<ImageBitmap | undefined> {
     if (!/^(?:image|video)\//.test(file.type)) return undefined;
-    const made = await this.#lane.run({ file, maxEdge: EDGE, wanted: 'thumbnail' });
-    if (made instanceof ImageBitmap) return made;
-    const isFilm = typeof made === 'string' && made.startsWith('video/');
-    return isFilm ? frameOf(file.slice(0, file.size, made)) : undefined;
+    const result = await this.#lane.run({ file, maxEdge: EDGE, wanted: 'thumbnail' });
+    if (result instanceof ImageBitmap) return result;
+    const isFilm = typeof result === 'string' && result.startsWith('video/');
+    return isFilm ? frameOf(file.slice(0, file.size, result)) : undefined;
   }
 }
 
