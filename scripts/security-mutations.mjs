@@ -178,7 +178,7 @@ export const mutations = [
   },
   {
     rule: 'D23',
-    says: 'Thumbnails decode a file only if its first bytes are those of a known image or film, so a list of URLs (HLS) under the name of a film makes no request',
+    says: 'Thumbnails decode a file only if its content is that of a known image or of a film without references, so a list of URLs (HLS) under the name of a film makes no request',
     file: 'src/photos/thumbnails.ts',
     before: 'return isFilm ? frameOf(file.slice(0, file.size, result)) : undefined;',
     after: "return file.type.startsWith('video/') ? frameOf(file) : undefined;",

@@ -34,27 +34,82 @@ export function readHead(bytes: Uint8Array): ImageHead | undefined {
   return undefined;
 }
 
-/** Number of bytes that `readFilmType` needs. */
-export const FILM_HEAD_BYTES = 64;
+const FILM_HEAD_BYTES = 64;
 /** Greatest size of the first box of an ISO file. It lists brands of four bytes. */
 const MAX_FTYP_BYTES = 1024;
+/** Greatest number of boxes that are looked at. */
+const MAX_BOXES = 2000;
+/** What a film may contain. Others may refer to another file (`rmra`) or are compressed (`cmov`). */
+const MOVIE_BOXES = new Set(
+  'clip ctab free iods meta mvex mvhd prfl pssh skip trak udta uuid wide'.split(' '),
+);
 
 /** Types of the films that are shown. */
 export type FilmType = 'video/mp4' | 'video/quicktime' | 'video/webm' | 'video/x-matroska' | 'video/ogg';
 
 /**
- * Returns the type of a film by its first bytes; `undefined` for all other files. Type and name don't count: players also play
- * lists of URLs (HLS), and request these.
+ * Resolves with the type of a film by its content; `undefined` for all other files. Type and name don't count: players also play
+ * lists of URLs (HLS) and films that refer to others (QuickTime), and request these.
  */
-export function readFilmType(bytes: Uint8Array): FilmType | undefined {
-  const head = String.fromCharCode(...bytes.subarray(0, FILM_HEAD_BYTES));
+export async function readFilmType(file: Blob): Promise<FilmType | undefined> {
+  const bytes = await bytesAt(file, 0, FILM_HEAD_BYTES);
+  const head = String.fromCharCode(...bytes);
   if (head.startsWith('\x1aE\xdf\xa3')) return head.includes('webm') ? 'video/webm' : 'video/x-matroska';
   if (head.startsWith('OggS\0')) return 'video/ogg';
   if (!/^\0\0.{2}ftyp[\w ]{4}/s.test(head) || /^.{8}(?:hei|hev|mif|msf|avi)/s.test(head)) return undefined;
   const sizeBytes = (bytes[2] ?? 0) * 256 + (bytes[3] ?? 0);
   if (sizeBytes < 16 || sizeBytes > MAX_FTYP_BYTES || sizeBytes % 4 > 0) return undefined;
+  if (!(await hasOwnMovie(file))) return undefined;
   return head.startsWith('qt', 8) ? 'video/quicktime' : 'video/mp4';
 }
+
+/** Resolves with true if all movies in an ISO file (`moov`) are in the file itself, and there is one. */
+async function hasOwnMovie(file: Blob): Promise<boolean> {
+  let hasMovie = false;
+  for await (const box of boxesIn(file, 0, file.size)) {
+    if (box?.type !== 'moov') {
+      if (!box) return false;
+      continue;
+    }
+    hasMovie = true;
+    for await (const part of boxesIn(file, box.start, box.end))
+      if (!part || !MOVIE_BOXES.has(part.type)) return false;
+  }
+  return hasMovie;
+}
+
+interface Box {
+  readonly type: string;
+  /** Where the content starts and ends in the file, in bytes. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Yields the boxes between two positions; at last `undefined` if they are malformed, or too many. */
+async function* boxesIn(
+  file: Blob,
+  from: number,
+  to: number,
+): AsyncGenerator<Box | undefined, void, undefined> {
+  let at = from;
+  for (let count = 0; at < to; count += 1) {
+    const bytes = await bytesAt(file, at, 16);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (count === MAX_BOXES || bytes.length < 8) return void (yield undefined);
+    const size32 = view.getUint32(0);
+    const isLarge = size32 === 1;
+    if (isLarge && bytes.length < 16) return void (yield undefined);
+    const sizeBytes = isLarge ? Number(view.getBigUint64(8)) : size32 === 0 ? to - at : size32;
+    const start = at + (isLarge ? 16 : 8);
+    const end = at + sizeBytes;
+    if (end < start || end > to) return void (yield undefined);
+    yield { type: String.fromCharCode(...bytes.subarray(4, 8)), start, end };
+    at = end;
+  }
+}
+
+const bytesAt = async (file: Blob, start: number, count: number): Promise<Uint8Array<ArrayBuffer>> =>
+  new Uint8Array(await file.slice(start, start + count).arrayBuffer());
 
 type Size = Pick<ImageHead, 'width' | 'height'>;
 

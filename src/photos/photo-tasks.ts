@@ -1,7 +1,7 @@
 // What is done with photos, in a worker or in the page: smaller copies, thumbnails, and removing the location.
 
 import { drawn, fillBehind, givesBackPixels } from './canvas.ts';
-import { FILM_HEAD_BYTES, type FilmType, readFilmType, readHead } from './image-head.ts';
+import { type FilmType, readFilmType, readHead } from './image-head.ts';
 import { stripLocation } from './strip-location.ts';
 
 /** A message to the worker. The answer is a `TaskResult`. */
@@ -32,7 +32,7 @@ export async function runTask(
   onRead: () => void = () => undefined,
 ): Promise<TaskResult> {
   if (wanted === 'thumbnail') {
-    const film = readFilmType(new Uint8Array(await file.slice(0, FILM_HEAD_BYTES).arrayBuffer()));
+    const film = await readFilmType(file);
     return film ?? (await scaled(file, maxEdge, true, onRead))?.canvas.transferToImageBitmap();
   }
   const smaller = await resized(file, maxEdge, onRead);

@@ -52,19 +52,27 @@ test('returns nothing for other files, and for those that end too early', () => 
   assert.equal(readHead(fixture('photo.png').subarray(0, 20)), undefined);
 });
 
-test('recognizes films by their first bytes, and nothing else', () => {
+/** Returns a box of an ISO file. */
+const box = (type: string, ...parts: Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> => {
+  const content = join(...parts);
+  return join(integer(8 + content.length, 4), bytesOf(type), content);
+};
+
+test('recognizes films by their content, and nothing else', async () => {
+  const typeOf = (...parts: Uint8Array<ArrayBuffer>[]) => readFilmType(new Blob(parts));
+  const film = box('moov', box('mvhd', bytesOf('a')), box('trak', bytesOf('b')));
   const ftyp = (brand: string, sizeBytes = 24) =>
-    join(integer(sizeBytes, 4), bytesOf(`ftyp${brand}\0\0\0\0isommp42\0\0\0\x08free`));
+    join(integer(sizeBytes, 4), bytesOf(`ftyp${brand}\0\0\0\0isommp42`), box('free'), film);
   const matroska = (type: string) => join([0x1a, 0x45, 0xdf, 0xa3, 0x9f, 0x42, 0x82, 0x84], bytesOf(type));
-  assert.equal(readFilmType(fixture('green.webm')), 'video/webm');
-  assert.equal(readFilmType(matroska('webm')), 'video/webm');
-  assert.equal(readFilmType(matroska('matroska')), 'video/x-matroska');
-  assert.equal(readFilmType(bytesOf('OggS\0\x02')), 'video/ogg');
-  assert.equal(readFilmType(ftyp('qt  ')), 'video/quicktime');
+  assert.equal(await typeOf(fixture('green.webm')), 'video/webm');
+  assert.equal(await typeOf(matroska('webm')), 'video/webm');
+  assert.equal(await typeOf(matroska('matroska')), 'video/x-matroska');
+  assert.equal(await typeOf(bytesOf('OggS\0\x02')), 'video/ogg');
+  assert.equal(await typeOf(ftyp('qt  ')), 'video/quicktime');
   for (const brand of ['isom', 'mp42', 'avc1', 'M4V ', '3gp5', 'dash', 'iso6'])
-    assert.equal(readFilmType(ftyp(brand)), 'video/mp4', brand);
+    assert.equal(await typeOf(ftyp(brand)), 'video/mp4', brand);
   for (const sizeBytes of [0, 1, 8, 15, 17, 1028, 0x10018, 0x23455854])
-    assert.equal(readFilmType(ftyp('isom', sizeBytes)), undefined, `a box of ${sizeBytes} bytes`);
+    assert.equal(await typeOf(ftyp('isom', sizeBytes)), undefined, `a box of ${sizeBytes} bytes`);
   for (const text of [
     '#EXTM3U\n#EXT-X-VERSION:3',
     '\xef\xbb\xbf#EXTM3U',
@@ -78,7 +86,24 @@ test('recognizes films by their first bytes, and nothing else', () => {
     '\x1aE\xdf',
     '',
   ])
-    assert.equal(readFilmType(bytesOf(text)), undefined, text);
+    assert.equal(await typeOf(bytesOf(text)), undefined, text);
   for (const image of ['little-endian.jpg', 'photo.png', 'photo.heic', 'photo.avif'])
-    assert.equal(readFilmType(fixture(image)), undefined, image);
+    assert.equal(await typeOf(fixture(image)), undefined, image);
+  const head = ftyp('isom').subarray(0, 24);
+  const large = join(integer(1, 4), bytesOf('mdat'), integer(20, 8), bytesOf('film'));
+  const toEnd = join(integer(0, 4), bytesOf('mdat'), bytesOf('film'));
+  assert.equal(await typeOf(head, large, film, toEnd), 'video/mp4');
+  const reference = box('rmra', box('rmda', box('rdrf', bytesOf('url '))));
+  for (const [what, parts] of Object.entries({
+    'no movie': [box('free')],
+    'a reference to another film': [box('moov', reference)],
+    'a reference in a second movie': [film, box('moov', reference)],
+    'a compressed movie': [box('moov', box('cmov'))],
+    'a list of URLs': [bytesOf('#EXTM3U\nhttps://a.example/\n')],
+    'a list of URLs behind the movie': [film, bytesOf('#EXTM3U\nhttps://a.example/\n')],
+    'a box that ends behind the file': [film, join(integer(9, 4)), bytesOf('free')],
+    'a box that ends before it starts': [film, join(integer(7, 4)), bytesOf('free')],
+    'a box of no known size': [film, join(integer(1, 4)), bytesOf('free')],
+  }))
+    assert.equal(await typeOf(head, ...parts), undefined, what);
 });

@@ -107,6 +107,17 @@ describe('thumbnails', () => {
     const dash = `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static"><BaseURL>${url('dash')}</BaseURL></MPD>`;
     const svg = `<svg xmlns="http://www.w3.org/2000/svg"><image href="${url('svg')}" width="9" height="9"/></svg>`;
     const ftyp = '\0\0\0\x18ftypisom\0\0\0\0isommp42';
+    const box = (type: string, content: string): string =>
+      `${String.fromCharCode(0, 0, 0, 8 + content.length)}${type}${content}`;
+    /** A QuickTime film that consists of the URL of another one. */
+    const reference = (name: string, brand: string): string[] => {
+      const address = `${url(name)}\0`;
+      const data = `\0\0\0\0url \0\0\0${String.fromCharCode(address.length)}${address}`;
+      return [
+        box('ftyp', `${brand}\0\0\0\0${brand}`),
+        box('moov', box('rmra', box('rmda', box('rdrf', data)))),
+      ];
+    };
     const contents: Readonly<Record<string, readonly BlobPart[]>> = {
       'list.mp4': [listOf('list')],
       'list.webm': [listOf('webm')],
@@ -120,6 +131,8 @@ describe('thumbnails', () => {
       'size.mp4': [listOf('size', '#EXTftypisom')],
       'matroska.mkv': [new Uint8Array([0x1a, 0x45, 0xdf, 0xa3]), listOf('matroska')],
       'ogg.ogv': ['OggS\0', listOf('ogg')],
+      'reference.mov': reference('reference', 'qt  '),
+      'reference.mp4': reference('isom', 'isom'),
       'short.mp4': [ftyp.slice(0, 8)],
       'shorter.mp4': ['\0'],
       'empty.mp4': [],
@@ -176,7 +189,7 @@ describe('thumbnails', () => {
       thumbnails.of('bad.png');
       thumbnails.of('good.png');
       await until(() => tasks.length === 1);
-      await clock.pass(60_000);
+      await clock.pass(120_000);
       await until(() => thumbnails.of('good.png') !== undefined);
     } finally {
       clock.restore();
