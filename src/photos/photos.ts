@@ -97,7 +97,7 @@ export class PhotoLane {
       this.#worker = undefined;
     };
     try {
-      return await abortable(inTime(run, task, longestMs, close), signal);
+      return await inTime(run, task, longestMs, signal, close);
     } catch (error) {
       close();
       throw error;
@@ -108,14 +108,15 @@ export class PhotoLane {
 }
 
 /** Runs a task. Calls `onLate` if its time is over, and resolves with what that means for the photo. */
-function inTime(
+async function inTime(
   run: typeof runTask,
   task: PhotoTask,
   longestMs: number,
+  signal: AbortSignal,
   onLate: () => void,
 ): Promise<TaskResult | 'unreadable'> {
-  return new Promise((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ended = new Promise<TaskResult | 'unreadable'>((resolve, reject) => {
     const limit = (result: TaskResult | 'unreadable', ms: number): void => {
       clearTimeout(timer);
       timer = setTimeout(() => {
@@ -124,10 +125,15 @@ function inTime(
       }, ms);
     };
     limit('unreadable', longestMs + (task.file.size / 2 ** 20) * READ_MS_PER_MIB);
-    run(task, () => limit(task.wanted === 'without-location' ? 'unsupported' : undefined, longestMs))
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
+    const onRead = (): void =>
+      limit(task.wanted === 'without-location' ? 'unsupported' : undefined, longestMs);
+    run(task, onRead).then(resolve, reject);
   });
+  try {
+    return await abortable(ended, signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function ask(worker: Worker, task: PhotoTask, onRead?: () => void): Promise<TaskResult> {
