@@ -3,8 +3,13 @@
 // is blocked or full, or if the page has cleared it.
 
 import { createId } from '../core/create-id.ts';
+import { Listeners } from '../core/listeners.ts';
 
 const NAME = 'secure-uploader:period';
+const ends = new Listeners<void>();
+
+/** Calls `listener` when a sign-out in this page ends the period. Returns a function that removes `listener`. */
+export const onPeriodEnd = (listener: () => void): (() => unknown) => ends.add(listener);
 
 /** Returns the id of the current period; `undefined` if there is none yet, or if the storage is blocked. */
 export function currentPeriod(): string | undefined {
@@ -32,4 +37,5 @@ export function endPeriod(): void {
   } catch {
     // There was none.
   }
+  ends.tell();
 }

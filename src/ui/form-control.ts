@@ -5,7 +5,7 @@ import type { Change, CompletedDetail } from '../core/changes.ts';
 import { shownText } from '../core/names.ts';
 import { needsUser } from '../core/phases.ts';
 import type { FileId, FileSnapshot, Snapshot } from '../core/types.ts';
-import { beginPeriod } from '../engine/period.ts';
+import { beginPeriod, onPeriodEnd } from '../engine/period.ts';
 import type { Messages } from './messages.ts';
 import { listenOnPage } from './page.ts';
 import { property } from './property.ts';
@@ -95,11 +95,20 @@ export abstract class FormControl extends LitElement {
         setTimeout(() => (isInside = false));
       } else if (!isInside || !event.isTrusted) this.openPicker();
     });
-    // Another tab may have signed out, also while this page was in the back/forward cache.
-    for (const type of ['storage', 'pageshow'])
-      listenOnPage(this, type, () => {
-        if (this.#restored.count > 0) this.requestUpdate();
-      });
+    const checkRestored = (): void => {
+      if (this.#restored.count === 0) return;
+      this.#updateForm();
+      this.requestUpdate();
+    };
+    // Another tab may have signed out, also while this page was in the back/forward cache; or another uploader of this page.
+    for (const type of ['storage', 'pageshow']) listenOnPage(this, type, checkRestored);
+    let stopListening: (() => unknown) | undefined;
+    this.addController({
+      hostConnected: () => {
+        stopListening = onPeriodEnd(checkRestored);
+      },
+      hostDisconnected: () => stopListening?.(),
+    });
     // Before the browser or a listener of the page validates the form.
     listenOnPage(this, 'click', this.#onClick, true);
   }
