@@ -53,11 +53,15 @@ export function createReadability() {
         // preflight fails before the first byte, or the browser hides the response after the last byte.
         if ((sentBytes && sentBytes < sizeBytes) || sizeBytes <= readableBytes) return error;
         // The query is omitted because it contains the signature.
-        evidence.reaching ??= canReach(origin + pathname).finally(() => {
+        const forget = (): void => {
           evidence.reaching = undefined;
-        });
+        };
+        // A policy may block only this path.
+        const shared = byPolicy ? undefined : evidence.reaching;
+        const reaching = shared ?? canReach(origin + pathname).finally(forget);
+        if (!byPolicy) evidence.reaching = reaching;
         // `signal` includes the time limit of the PUT.
-        const isReachable = await abortable(evidence.reaching, signal).catch(() => false);
+        const isReachable = await abortable(reaching, signal).catch(() => false);
         if (isReachable) {
           if (evidence.rounds === rounds && ++evidence.rounds === ROUNDS)
             warnOnConsole(
