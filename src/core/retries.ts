@@ -41,6 +41,8 @@ const OFFLINE_ATTEMPT = 6;
 const OUTAGE_MS = 5000;
 /** Number of failures without a success in between after which an origin is down. A single request may fail for its own reason. */
 const DOWN_AFTER = 2;
+/** An outage is forgotten if no request has failed for this time, in milliseconds: the uploads may have been paused. */
+const FORGET_MS = 120_000;
 /** While an origin is down: factor from one gap between two requests to the next gap, and longest gap in milliseconds. */
 const GAP_FACTOR = 1.3;
 const LONGEST_REQUEST_GAP_MS = 12_000;
@@ -55,10 +57,12 @@ export function backoffMs(
   return Math.round(baseMs + random() * Math.max(0, longestMs - baseMs));
 }
 
-/** How requests to an origin are spaced that answers none of them. */
+/** How requests to an origin are spaced that fails or does not respond. */
 interface Outage {
-  /** Failures in succession on the same network. */
+  /** Failures in succession on the same network, and the last of them. */
   failureCount: number;
+  lastError: UploaderError;
+  failedAtMs: number;
   /** Gap after the next request, in milliseconds. */
   gapMs: number;
   readonly longestGapMs: number;
@@ -85,6 +89,11 @@ export class HostBackoff {
 
   backOff(ms: number): void {
     this.#opensAtMs = Math.max(this.#opensAtMs, performance.now() + ms);
+  }
+
+  /** True if requests may be sent side by side: no outage, and no `Retry-After`. */
+  get isOpen(): boolean {
+    return !this.#outage && this.remainingMs === 0;
   }
 
   /** Milliseconds until a request may be sent; 0 if a request may be sent now. */
@@ -125,15 +134,28 @@ export class HostBackoff {
     return this.#succeededAtMs >= ms;
   }
 
-  /** Call this method when the origin did not answer, with a signal that aborts when the network changes. */
-  onFailure({ baseMs = BASE_MS, capMs = CAP_MS }: RetryPolicy = {}, change = NEVER): void {
-    const nowMs = performance.now();
-    this.#failingSinceMs ??= nowMs;
-    const gaps = { gapMs: baseMs / 2, longestGapMs: Math.min(capMs, LONGEST_REQUEST_GAP_MS), nextAtMs: 0 };
-    const outage = this.#outage ?? { ...gaps, failureCount: 0, change };
+  /**
+   * Call this method when a request failed with an error that means an outage. `change` is a signal that aborts when the network
+   * changes.
+   */
+  onFailure(
+    lastError: UploaderError,
+    { baseMs = BASE_MS, capMs = CAP_MS }: RetryPolicy = {},
+    change = NEVER,
+  ): void {
+    const failedAtMs = performance.now();
+    this.#failingSinceMs ??= failedAtMs;
+    const longestGapMs = Math.min(capMs, LONGEST_REQUEST_GAP_MS);
+    const gaps = { gapMs: Math.min(baseMs / 2, longestGapMs), longestGapMs, nextAtMs: 0 };
+    const outage = this.#outage ?? { ...gaps, failureCount: 0, change, lastError, failedAtMs };
     outage.failureCount += 1;
-    if (outage.failureCount === DOWN_AFTER) outage.nextAtMs = nowMs + outage.gapMs;
-    this.#lastOutage = outage;
+    if (outage.failureCount === DOWN_AFTER) outage.nextAtMs = failedAtMs + outage.gapMs;
+    this.#lastOutage = Object.assign(outage, { lastError, failedAtMs });
+  }
+
+  /** Call this method when the origin has refused a request: it is not down. */
+  onRefusal(): void {
+    this.#lastOutage = undefined;
   }
 
   onSuccess(): void {
@@ -147,9 +169,16 @@ export class HostBackoff {
     before.abort();
   }
 
+  /** The error of the last request in an outage; `undefined` without an outage. */
+  get outageError(): UploaderError | undefined {
+    return this.#outage?.lastError;
+  }
+
   /** The outage on this network. */
   get #outage(): Outage | undefined {
-    return this.#lastOutage?.change.aborted ? undefined : this.#lastOutage;
+    const outage = this.#lastOutage;
+    const isOver = !outage || outage.change.aborted || performance.now() - outage.failedAtMs > FORGET_MS;
+    return isOver ? undefined : outage;
   }
 }
 
@@ -175,6 +204,9 @@ export interface RetryHooks {
   readonly isWorthRetrying?: (error: UploaderError) => boolean;
 }
 
+const isOfflineError = ({ code }: UploaderError): boolean =>
+  code === 'offline' && globalThis.navigator?.onLine === false;
+
 /**
  * Counts the attempts of one request, and waits between them. `again(error)` resolves when the next attempt may start, or rejects
  * with `error` if there is no further attempt.
@@ -182,6 +214,7 @@ export interface RetryHooks {
 export class Retries {
   readonly #hooks: RetryHooks;
   #attempt = 0;
+  #hasWaited = false;
   /** Number of attempts that failed without an outage. */
   #refusedCount = 0;
   #failedAtMs: number | undefined;
@@ -198,10 +231,12 @@ export class Retries {
     const { policy, backoff, signal, connectionChange, onWait, onOffline } = this.#hooks;
     const { isWorthRetrying = isRetryable } = this.#hooks;
     signal.throwIfAborted();
-    if (!(error instanceof UploaderError) || !isWorthRetrying(error)) throw error;
+    if (!(error instanceof UploaderError)) throw error;
     const { isOutage } = codeFacts(error.code);
+    if (!isOutage && error.status !== undefined) backoff.onRefusal();
+    if (!isWorthRetrying(error)) throw error;
     const change = connectionChange?.();
-    const isOffline = error.code === 'offline' && globalThis.navigator?.onLine === false;
+    const isOffline = isOfflineError(error);
     onOffline?.(isOffline);
     if (isOffline) this.#failedAtMs = undefined;
     else {
@@ -211,7 +246,7 @@ export class Retries {
       if (this.#isOver()) throw error;
     }
     if (isOutage) {
-      backoff.onFailure(policy, change);
+      backoff.onFailure(error, policy, change);
       if (this.#attempt >= WARN_AFTER)
         warnOnceHere(`Requests keep failing (${error.status ?? error.code}). See retry-minutes.`);
     }
@@ -228,6 +263,18 @@ export class Retries {
     }
   }
 
+  /** Waits until the request may take a turn, and reports why. `backoff.enter()` tells whether it gets this turn. */
+  async waitForTurn(): Promise<void> {
+    const { backoff, onOffline, onWait, signal } = this.#hooks;
+    const { outageError, remainingMs } = backoff;
+    if (outageError && remainingMs > 0) {
+      this.#hasWaited = true;
+      if (isOfflineError(outageError)) onOffline?.(true);
+      else onWait?.(Date.now() + remainingMs, outageError, this.#attempt);
+    }
+    await backoff.waitUntilOver(signal);
+  }
+
   /** True if the request has failed too often without an outage. */
   get isRefused(): boolean {
     return this.#refusedCount >= (this.#hooks.policy.attempts ?? ATTEMPTS);
@@ -238,7 +285,7 @@ export class Retries {
     const { backoff, onOffline, onRecovered } = this.#hooks;
     backoff.onSuccess();
     onOffline?.(false);
-    if (this.#attempt > 0) onRecovered?.();
+    if (this.#attempt > 0 || this.#hasWaited) onRecovered?.();
   }
 
   /** Adds the time since the last failure. */
@@ -262,7 +309,7 @@ export class Retries {
 export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks): Promise<T> {
   const retries = new Retries(hooks);
   for (;;) {
-    do await hooks.backoff.waitUntilOver(hooks.signal);
+    do await retries.waitForTurn();
     while (!hooks.backoff.enter());
     try {
       const result = await fn();

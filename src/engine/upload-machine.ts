@@ -254,11 +254,13 @@ function open(
   { chunkCount, resumedBytes, signIn }: EventOf<'opened'>,
 ): Move {
   const before = model.state.phase === 'paused' ? model.state.blockers : {};
+  const attempt = model.state.phase === 'paused' ? undefined : model.state.attempt;
   const blockers: Blockers = { ...before, ...(signIn && { signIn }) };
   const reason = reasonOf(blockers);
+  // The request for the session may be waiting for its next attempt.
   const state: UploadState = reason
     ? { phase: 'paused', reason, resumesTo: 'hashing', blockers }
-    : { phase: 'hashing' };
+    : { phase: 'hashing', ...(attempt && { attempt }) };
   return to(
     model,
     state,

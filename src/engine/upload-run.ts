@@ -198,7 +198,7 @@ export function createRunParts(
       !upload.resumeState.knows(picked.file) &&
       // The name of a record must be known first.
       settings.onConflict !== 'rename' &&
-      context.backoffOf(settings.baseUrl).remainingMs <= 0 &&
+      context.backoffOf(settings.baseUrl).isOpen &&
       // Otherwise, it would ask the user to sign in, although another tab may be uploading the file.
       (Boolean(settings.getToken) || service.isReady),
     cancel: service.cancel,
@@ -225,11 +225,12 @@ export function createRunParts(
   };
 }
 
-/** Larger than the order of any upload. */
-const BEHIND_OTHERS = 2 ** 32;
+/** Number of following uploads that get a slot before an upload whose PUT has stalled. It is larger than the number that runs. */
+const YIELD_COUNT = 32;
 
-/** An upload whose requests fail gets a slot after the others, so that a silent storage delays no upload to another one. */
-const slotOrderOf = ({ attempt, order }: RunTarget): number => (attempt ? BEHIND_OTHERS + order : order);
+/** A storage that stays silent would otherwise keep its slots, and delay uploads to another one. */
+const slotOrderOf = ({ attempt, order }: RunTarget): number =>
+  attempt?.lastError.code === 'upload-stalled' ? order + YIELD_COUNT : order;
 
 /**
  * Creates the callbacks of the pipeline. The callbacks update the progress, report changes, and send outcomes to the state machine.

@@ -167,11 +167,13 @@ async function send(
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
   const { budget, backoffOf, connectionChange, onMultiplexed, onPut, onSent, proven, put, signal } = parts;
   // Belongs to the host of the latest upload URL.
-  let backoff: HostBackoff;
+  let backoff: HostBackoff | undefined = firstTicket?.upload && backoffOf(firstTicket.upload.url);
+  /** True while this chunk has the turn to send a request to that host. A new ticket is requested in this turn. */
+  let hasTurn = false;
   const retries = new Retries({
     ...parts,
     get backoff() {
-      return backoff;
+      return backoff as HostBackoff;
     },
   });
   let isBudgeted = bytes.body !== undefined;
@@ -193,6 +195,15 @@ async function send(
   };
   try {
     for (;;) {
+      hasTurn ||= !backoff || backoff.enter();
+      if (!hasTurn) {
+        // Meanwhile, other chunks can use the slot and the memory.
+        releaseSlot();
+        releaseBudget();
+        bytes.body = undefined;
+        await wait(retries.waitForTurn(), parts);
+        continue;
+      }
       if (!ticket) {
         // The call may wait for sign-in or retry. Meanwhile, other chunks can use the slot.
         releaseSlot();
@@ -200,14 +211,8 @@ async function send(
         ticket = await parts.renew(chunk);
       }
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
-      slot ??= await parts.acquireSlot(signal);
       backoff = backoffOf(ticket.upload.url);
-      if (!backoff.enter()) {
-        // Meanwhile, chunks for other hosts can use the slot.
-        releaseSlot();
-        await wait(backoff.waitUntilOver(signal), parts);
-        continue;
-      }
+      slot ??= await parts.acquireSlot(signal);
       if (unsentBytes === 0) giveBack = await parts.waitForBandwidth(chunk.sizeBytes, signal);
       unsentBytes = chunk.sizeBytes;
       // The ticket may have expired during the waits above.
@@ -238,6 +243,7 @@ async function send(
         retries.succeed();
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
+        hasTurn = false;
         signal.throwIfAborted();
         const { code, status } = error instanceof UploaderError ? error : {};
         if (code === 'upload-stalled') stallCount += 1;
@@ -248,7 +254,7 @@ async function send(
         const isTooLarge = canHalve && code === 'upload-refused' && status === 413;
         const wasSent = canHalve && unsentBytes < sizeBytes;
         // After the last byte, a gateway may have answered without CORS headers.
-        const isCut = wasSent && unsentBytes > 0 && (code === 'network' || change.aborted);
+        const isCut = wasSent && unsentBytes > 0 && (code === 'network' || error === change.reason);
         if (isCut) cutCount += 1;
         // An unreadable response is often a 413 without CORS headers.
         const isStuck = (wasSent && code === 'storage-unreadable') || (isCut && cutCount >= MOST_CUTS);

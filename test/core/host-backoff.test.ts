@@ -114,20 +114,49 @@ describe('an origin that is down', () => {
   it('is one that fails twice in succession: a request that fails alone delays no other', async () => {
     const backoff = new HostBackoff();
     for (let count = 0; count < 20; count += 1) {
-      backoff.onFailure();
+      backoff.onFailure(network());
       expect(backoff.enter()).to.equal(true);
       backoff.onSuccess();
     }
-    for (let count = 0; count < 2; count += 1) backoff.onFailure();
+    for (let count = 0; count < 2; count += 1) backoff.onFailure(network());
     expect(backoff.enter()).to.equal(false);
     await clock.pass(250);
     expect([backoff.enter(), backoff.enter()]).to.deep.equal([true, false]);
   });
 
+  it('is not one that refuses requests', async () => {
+    let refusedCount = 0;
+    const backoff = new HostBackoff();
+    for (let count = 0; count < 5; count += 1) backoff.onFailure(network());
+    expect(backoff.enter()).to.equal(false);
+    const refusal = async (): Promise<never> => {
+      refusedCount += 1;
+      throw new UploaderError('forbidden', 'no', { status: 403 });
+    };
+    const refused = Array.from({ length: 20 }, () =>
+      rejection(retrying(refusal, { policy: {}, backoff, signal: forever })),
+    );
+    await settled();
+    await clock.pass(250);
+    expect(refusedCount).to.equal(1);
+    await clock.pass(500);
+    await Promise.all(refused);
+    expect(refusedCount).to.equal(20);
+  });
+
+  it('is forgotten two minutes after its last failure: the uploads may have been paused', async () => {
+    const backoff = new HostBackoff();
+    for (let count = 0; count < 2; count += 1) backoff.onFailure(network());
+    await clock.pass(119_000);
+    expect([backoff.isOpen, backoff.outageError?.code]).to.deep.equal([false, 'network']);
+    await clock.pass(2000);
+    expect([backoff.isOpen, backoff.enter(), backoff.enter()]).to.deep.equal([true, true, true]);
+  });
+
   it('gets no request before its Retry-After has passed, although the network changes', async () => {
     const change = new AbortController();
     const backoff = new HostBackoff();
-    for (let count = 0; count < 2; count += 1) backoff.onFailure({}, change.signal);
+    for (let count = 0; count < 2; count += 1) backoff.onFailure(network(), {}, change.signal);
     backoff.backOff(9000);
     change.abort();
     expect(backoff.remainingMs).to.equal(9000);

@@ -154,9 +154,9 @@ describe('how long a request is retried', () => {
     backoff.onSuccess();
     await settled();
     expect(request.calls).to.equal(1);
-    backoff.onFailure();
+    backoff.onFailure(new UploaderError('network', 'no line'));
     await clock.pass(4000);
-    backoff.onFailure();
+    backoff.onFailure(new UploaderError('network', 'no line'));
     await clock.pass(1000);
     expect(request.calls).to.equal(1);
     backoff.onSuccess();

@@ -2,6 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { FileSnapshot } from '../../src/core/types.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { addFault } from '../service/reference.ts';
 import { fileOf, freshFile } from '../support/bytes.ts';
@@ -78,8 +79,10 @@ describe('as many failing files as may run at once', () => {
       for (const expected of [6, 7, 8, 8, 8]) {
         for (const request of service.waiting('open'))
           request.refuse(new UploaderError('service-failed', 'down', { status: 503 }));
-        await settle();
-        expect(service.count('open')).to.equal(expected);
+        const started = (): readonly FileSnapshot[] =>
+          uploader.snapshot.files.filter(({ phase }) => phase !== 'queued');
+        await until(() => started().every(({ retryAt }) => retryAt !== undefined));
+        expect(started()).to.have.length(expected);
         await clock.pass(500);
         await settle();
       }

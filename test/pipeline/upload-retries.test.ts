@@ -107,6 +107,31 @@ describe('a PUT that fails', () => {
     expect(service.puts.length).to.equal(2);
   });
 
+  it('in a long outage gets a new ticket in its turn, so that each turn sends a request', async () => {
+    const clock = stopClock();
+    try {
+      let putCount = 0;
+      const { controller, parts, renewed, service, ticketed } = await setUpSending([1, 2, 3, 4, 5, 6, 7, 8], {
+        policy: {},
+        put: async () => {
+          putCount += 1;
+          throw networkError();
+        },
+      });
+      service.ticketLifeMs = 60_000;
+      const sending = rejection(collect(upload(streamOf(await ticketed()), parts)));
+      for (let second = 0; second < 600; second += 1) await clock.pass(1000);
+      const [putsBefore, renewedBefore] = [putCount, renewed.length];
+      for (let second = 0; second < 600; second += 1) await clock.pass(1000);
+      expect(putCount - putsBefore).to.be.within(40, 70);
+      expect(renewed.length - renewedBefore).to.equal(putCount - putsBefore);
+      controller.abort('enough');
+      await sending;
+    } finally {
+      clock.restore();
+    }
+  });
+
   it('without a sign of life is given twice the time with each attempt, but never more than ten minutes', async () => {
     const patienceMs: (number | undefined)[] = [];
     const { parts, ticketed } = await setUpSending([1], {
