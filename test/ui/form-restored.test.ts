@@ -214,6 +214,14 @@ describe('a form value that the browser restores', () => {
     tab.remove();
   });
 
+  it('disappears when another uploader of the page signs out', async () => {
+    const stage = await comeBack();
+    const other = await inForm({ name: 'photos', baseUrl: 'https://second.test' });
+    await other.element.signOut();
+    await stage.element.updateComplete;
+    expectNothing(stage);
+  });
+
   it('is gone after a sign-out while the page was in the back/forward cache', async () => {
     const stage = await comeBack();
     localStorage.clear();
