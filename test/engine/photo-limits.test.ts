@@ -3,7 +3,8 @@
 import { expect } from '@open-wc/testing';
 import { PhotoLane } from '../../src/photos/photos.ts';
 import { fileOf } from '../support/bytes.ts';
-import { rejection, until } from '../support/collect.ts';
+import { stopClock } from '../support/clock.ts';
+import { rejection, settled, until } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 
 /**
@@ -33,9 +34,11 @@ const { Worker } = globalThis;
 
 /** A worker of photos with trouble. Other workers are as they are. */
 class TroubledWorker extends Worker {
+  static startedCount = 0;
   constructor(url: string | URL, options?: WorkerOptions) {
     const isPhotos = options?.name === 'secure-uploader-photos';
     const script = `${TROUBLE}; await import(${JSON.stringify(url)});`;
+    TroubledWorker.startedCount += Number(isPhotos);
     super(isPhotos ? URL.createObjectURL(new Blob([script], { type: 'text/javascript' })) : url, options);
   }
 }
@@ -143,6 +146,33 @@ describe('a photo with image-max-edge', () => {
     await engine.uploader.cancel(engine.id('bad.jpg'));
     await engine.waitForChange('upload-completed');
     expect(engine.phases()).to.deep.equal(['canceled', 'paused', 'done']);
+  });
+});
+
+describe('a photo that is canceled while it hangs', () => {
+  it('costs its own worker, and not those of later photos', async () => {
+    globalThis.Worker = TroubledWorker;
+    TroubledWorker.startedCount = 0;
+    const clock = stopClock();
+    try {
+      const loadTasks = () => import('../../src/photos/photo-tasks.ts');
+      const lane = new PhotoLane({ trusted: (url) => url, loadTasks });
+      const taskOf = (file: File) => ({ file, maxEdge: 64, wanted: 'photo' }) as const;
+      const good = taskOf(await photo('good'));
+      await lane.run(good);
+      const stop = new AbortController();
+      const stuck = lane.run(taskOf(await photo('bad', 'stuck')), stop.signal, 1000);
+      await settled();
+      stop.abort('canceled');
+      expect(await rejection(stuck)).to.equal('canceled');
+      await lane.run(good);
+      await clock.pass(3000);
+      await lane.run(good);
+      expect(TroubledWorker.startedCount).to.equal(2);
+    } finally {
+      clock.restore();
+      globalThis.Worker = Worker;
+    }
   });
 });
 
