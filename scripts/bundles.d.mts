@@ -1,4 +1,4 @@
-import type { BuildOptions, OutputFile } from 'esbuild';
+import type { BuildOptions } from 'esbuild';
 
 export declare function bundle(
   root: string,
@@ -6,7 +6,6 @@ export declare function bundle(
   sources?: ReadonlyMap<string, string>,
   options?: BuildOptions,
 ): Promise<{
-  readonly outputFiles: readonly OutputFile[];
   readonly scripts: ReadonlyMap<string, string>;
   readonly inputs: ReadonlyMap<string, ReadonlySet<string>>;
 }>;

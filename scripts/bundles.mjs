@@ -10,9 +10,10 @@ const own = fileURLToPath(new URL('..', import.meta.url));
 const addressOf = (path) => `new URL(${JSON.stringify(path)}, globalThis.location.href).href`;
 
 /**
- * Bundles `entries` (paths below `root`) with esbuild. `sources` (path to text) replaces files on disk; `options` are options of
- * esbuild. Resolves with `{outputFiles, scripts, inputs}`: esbuild's output, the script of each entry (path to text), and the
- * source files of each script (path to set of paths).
+ * Bundles `entries` (paths below `root`) with esbuild. Modules that several entries share, and modules that are loaded late, become
+ * chunks. `sources` (path to text) replaces files on disk; `options` are options of esbuild. Resolves with `{scripts, inputs}`: the
+ * text of each output (entries under the path of their source, chunks under `chunks/`), and the source files that each output
+ * loads, also by its chunks (path to set of paths).
  */
 export async function bundle(root, entries, sources = new Map(), options = {}) {
   const slashed = (path) => relative(root, path).split(sep).join('/');
@@ -26,15 +27,18 @@ export async function bundle(root, entries, sources = new Map(), options = {}) {
       });
     },
   };
+  const { format = 'esm' } = options;
   const { outputFiles, metafile } = await build({
     entryPoints: entries.map((entry) => join(root, entry)),
-    outdir: join(root, 'bundles'),
+    outdir: root,
     outbase: root,
     absWorkingDir: root,
     bundle: true,
+    splitting: format === 'esm',
+    chunkNames: 'chunks/[hash]',
     write: false,
     metafile: true,
-    format: 'esm',
+    format,
     target: 'esnext',
     // Keeps imports that bundlers may drop because of `sideEffects` in package.json, because tests need all imports.
     ignoreAnnotations: true,
@@ -45,16 +49,17 @@ export async function bundle(root, entries, sources = new Map(), options = {}) {
     logLevel: 'error',
     ...options,
   });
-  const entryOf = (path) =>
-    slashed(path)
-      .replace(/^bundles\//, '')
-      .replace(/\.js$/, '.ts');
-  const scripts = new Map(outputFiles.map(({ path, text }) => [entryOf(path), text]));
-  const inputs = new Map(
-    Object.entries(metafile.outputs).map(([path, { inputs: parts }]) => [
-      entryOf(join(root, path)),
-      new Set(Object.keys(parts)),
-    ]),
-  );
-  return { outputFiles, scripts, inputs };
+  const { outputs } = metafile;
+  const nameOf = (output) => entries.find((entry) => entry === outputs[output]?.entryPoint) ?? output;
+  const inputsOf = (output, all = new Set(), visited = new Set()) => {
+    if (visited.has(output) || !outputs[output]) return all;
+    visited.add(output);
+    for (const input of Object.keys(outputs[output].inputs)) all.add(input);
+    for (const { path } of outputs[output].imports) inputsOf(path, all, visited);
+    return all;
+  };
+  return {
+    scripts: new Map(outputFiles.map(({ path, text }) => [nameOf(slashed(path)), text])),
+    inputs: new Map(Object.keys(outputs).map((output) => [nameOf(output), inputsOf(output)])),
+  };
 }

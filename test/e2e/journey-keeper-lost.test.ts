@@ -170,9 +170,10 @@ test('a keeper that an ended browser left behind unregisters itself after a visi
 /** Serves the widget as an app does whose bundler divides it: the code of the keeper is a file of its own. */
 async function serveDivided(): Promise<void> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const options = { splitting: true, outdir: root, chunkNames: 'chunks/[name]-[hash]' };
-  const { outputFiles } = await bundle(root, ['src/define.ts'], undefined, options);
-  for (const { path, text } of outputFiles) world.pages.setScript(path.slice(root.length - 1), text);
+  const { scripts } = await bundle(root, ['src/define.ts'], undefined, {
+    chunkNames: 'chunks/[name]-[hash]',
+  });
+  for (const [path, text] of scripts) world.pages.setScript(`/${path.replace(/\.ts$/, '.js')}`, text);
   world.pages.setScript('/secure-uploader.min.js', "import '/src/define.js';");
 }
 

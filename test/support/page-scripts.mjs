@@ -1,6 +1,6 @@
 // Serves the scripts of test pages as bundles, because loading a hundred modules takes longer than most tests.
 import { existsSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { bundle } from '../../scripts/bundles.mjs';
 import { filesUnder } from '../../scripts/files.mjs';
 
@@ -32,14 +32,7 @@ async function bundleAll(root) {
     ...framesUnder(root),
     ...filesUnder(root, ['src'], /^(callback|.*\.worker)\.ts$/),
   ];
-  const options = { splitting: true, sourcemap: 'linked', outdir: root, chunkNames: 'chunks/[hash]' };
-  const { outputFiles } = await bundle(root, entries, undefined, options);
-  return new Map(
-    outputFiles.map(({ path, text }) => [
-      `/${relative(root, path).split(sep).join('/')}`.replace(/^(?!\/chunks\/)(.*)\.js$/, '$1.ts'),
-      text,
-    ]),
-  );
+  return (await bundle(root, entries, undefined, { sourcemap: 'linked' })).scripts;
 }
 
 /** Path of the file keeper's script on test pages. */
@@ -70,7 +63,7 @@ export function bundled(root) {
       return undefined;
     }
     bundles ??= bundleAll(root).catch(() => new Map());
-    const text = (await bundles).get(context.path);
+    const text = (await bundles).get(context.path.slice(1));
     if (text === undefined) return next();
     context.type = context.path.endsWith('.map') ? 'application/json' : 'text/javascript';
     context.body = text;
