@@ -17,7 +17,7 @@ export function printTaken({ folder, seed, taken, equivalents, found }) {
 
 /** Prints the survivors and the equivalents of one folder and seed. Returns the score of the folder in percent. */
 export function printFolder({ folder, seed, taken, equivalents }) {
-  const survivors = taken.filter(({ result }) => !result.isKilled).sort(byPlace);
+  const survivors = taken.filter(({ result }) => !result.kills.length).sort(byPlace);
   console.log(`\n== ${folder}, seed ${seed}`);
   for (const mutant of survivors) {
     const { tests } = mutant.result;
@@ -33,8 +33,8 @@ export function printFolder({ folder, seed, taken, equivalents }) {
 export function printSum(rounds, scores, target) {
   console.log('');
   rounds.forEach(({ folder, seed, taken, equivalents, found, unrun }, index) => {
-    const killed = taken.filter(({ result }) => result.isKilled).length;
-    const late = taken.filter(({ result }) => result.isLate).length;
+    const killed = taken.filter(({ result }) => result.kills.length).length;
+    const late = taken.filter(({ result }) => result.kills[0]?.isLate).length;
     const verdict = scores[index] >= target && !unrun ? 'ok  ' : 'FAIL';
     const hung = late ? `, ${late} of them by time` : '';
     console.log(

@@ -1,18 +1,19 @@
 // `npm run test:mutation -- src/engine src/ui --seed=7`: makes one change (mutant) to the sources at a time, and runs the tests
 // that reach the change. A change that no test detects is a gap in the tests. Exits with 1 if the tests detect fewer changes
-// than the target.
+// than the target. With `--matrix=FILE`, runs all tests that reach a change, adds them to the matrix, and prints what it says.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleKeeper, framesUnder, PAGE_TESTS } from '../../test/support/page-scripts.mjs';
 import { bundle } from '../bundles.mjs';
 import { filesUnder } from '../files.mjs';
+import { addRow, MOST_KILLS, printMatrix, readDone, readMatrix } from './matrix.mjs';
 import { findMutants, instrument } from './mutants.mjs';
 import { openNode } from './node.mjs';
 import { openPages } from './pages.mjs';
 import { printFolder, printSum, printTaken } from './report.mjs';
 import { select, stale } from './select.mjs';
-import { killWith, measure } from './trial.mjs';
+import { measure, trial } from './trial.mjs';
 
 const own = fileURLToPath(new URL('../..', import.meta.url));
 const args = process.argv.slice(2);
@@ -24,6 +25,7 @@ const count = args.includes('--all') ? Infinity : Number(option('count', '50'));
 const target = Number(option('target', '90'));
 const limitMs = Number(option('minutes', 'Infinity')) * 60_000;
 const pageCount = Number(option('pages', '2'));
+const matrix = option('matrix', '');
 const folders = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\/|\/$/g, ''));
 
 function fail(sentence) {
@@ -44,7 +46,7 @@ const sourcesOf = (folder) => {
   return statSync(path).isFile() ? [folder] : filesUnder(root, [folder], /(?<!\.d)\.ts$/);
 };
 
-if (!folders.length) fail('name folders or files, as in: npm run test:mutation -- src/engine');
+if (!folders.length && !matrix) fail('name folders or files, as in: npm run test:mutation -- src/engine');
 if (!(count > 0)) fail('--count is a number of mutants.');
 
 const equivalentsFile = option('equivalents', fileURLToPath(new URL('equivalents.json', import.meta.url)));
@@ -76,9 +78,14 @@ const rounds = folders.flatMap((folder) => {
     return { folder, seed, taken: ids, equivalents, found: found.length };
   });
 });
-const all = [...mutants.values()];
+const isDone = matrix ? readDone(matrix) : () => false;
+const all = [...mutants.values()].filter((mutant) => !isDone(mutant));
 if (args.includes('--list')) {
   for (const round of rounds) printTaken(round);
+  await end(0);
+}
+if (matrix && all.length === 0) {
+  printMatrix(readMatrix(matrix), root);
   await end(0);
 }
 const instrumented = new Map();
@@ -97,8 +104,14 @@ const testFiles = filesUnder(
   PAGE_TESTS.map((name) => `test/${name}`),
   /\.test\.ts$/,
 ).filter((file) => wantedTests.some((path) => file === path || file.startsWith(`${path}/`)));
-/** Tests outside of pages that reach `src/cli`. Tests in pages do not import it. */
-const nodeTests = all.some(({ file }) => file.startsWith('src/cli/')) ? ['test/server/conform.test.ts'] : [];
+/** Tests outside of pages, by the folder of sources that they import. */
+const inNode = {
+  'src/cli/': ['test/server/conform.test.ts'],
+  'src/photos/': filesUnder(root, ['test/photos'], /\.test\.ts$/),
+};
+const nodeTests = Object.entries(inNode).flatMap(([folder, files]) =>
+  all.some(({ file }) => file.startsWith(folder)) ? files : [],
+);
 if (!testFiles.length) fail('no tests in pages were found.');
 // Scripts that a page loads in addition to its tests.
 const loaded = filesUnder(root, ['src'], /^(callback|.*\.worker)\.ts$/);
@@ -128,7 +141,10 @@ try {
   const work = async () => {
     for (const mutant of queue) {
       if (isOver()) return;
-      mutant.result = await killWith(tests, measured.runs, mutant, isOver);
+      const startedMs = performance.now();
+      mutant.result = await trial(tests, measured.runs, mutant, isOver, matrix ? MOST_KILLS : 1);
+      if (matrix && mutant.result)
+        addRow(matrix, mutant, mutant.result, (performance.now() - startedMs) / 1000);
       done += 1;
       if (args.includes('--verbose'))
         console.log(mutant.id, mutant.file, mutant.line, JSON.stringify(mutant.result));
@@ -140,6 +156,10 @@ try {
   await pages.stop();
 }
 
+if (matrix) {
+  printMatrix(readMatrix(matrix), root);
+  await end(all.every(({ result }) => result) ? 0 : 1);
+}
 for (const round of rounds) {
   round.unrun = round.taken.filter(({ result }) => !result).length;
   round.taken = round.taken.filter(({ result }) => result);

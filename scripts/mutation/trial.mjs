@@ -1,4 +1,4 @@
-// Measures which code each test reaches without a mutant. Then, for each mutant, runs the tests that reach it until a test fails.
+// Measures which code each test reaches without a mutant. Then, for each mutant, runs the tests that reach it.
 
 const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
 
@@ -58,35 +58,41 @@ function planFor(runs, mutant) {
  * Runs tests of one file with `mutant`. A test that exceeds its limit runs once more without the mutant. If this run is also late,
  * the machine has become slower, and the mutant gets more time by the same factor.
  */
-async function failsWith(pages, mutant, { file, titles, milliseconds, totalMs, times }, factor = slowdown) {
+async function failsWith(pages, mutant, { file, titles, milliseconds, times }, factor = slowdown) {
+  const totalMs = sum(titles.map((title) => milliseconds[title]));
   const limits = Object.fromEntries(titles.map((title) => [title, milliseconds[title] * factor]));
   const job = { active: mutant.id, limit: times * 100 + 10_000, titles, limits, spareMs };
   const run = await pages.run(file, { ...job, deadlineMs: totalMs * factor + 10 * spareMs });
   if (run.passed) return undefined;
   const isLate = run.isHung || /^Timeout of/.test(run.failure ?? '');
-  const killed = { isLate, by: `${file}: ${run.title ?? 'the file'}: ${run.failure}` };
-  if (!isLate || factor > greatestSlowdown) return killed;
+  const kill = { title: run.title, failure: run.failure, isLate };
+  if (!isLate || factor > greatestSlowdown) return kill;
   const only = run.title ? [run.title] : titles;
   const control = await pages.run(file, { active: -1, titles: only, deadlineMs: measureLimitMs });
   const tookMs = sum(Object.values(control.record?.milliseconds ?? {}));
   const plannedMs = sum(only.map((title) => milliseconds[title]));
   const isSlower = !control.passed || tookMs > plannedMs * slowdown + spareMs;
-  if (!isSlower) return killed;
+  if (!isSlower) return kill;
   const slower = Math.max(2, tookMs / (plannedMs + 1));
-  return failsWith(pages, mutant, { file, titles, milliseconds, totalMs, times }, factor * slower);
+  return failsWith(pages, mutant, { file, titles, milliseconds, times }, factor * slower);
 }
 
 /**
- * Runs the tests that reach `mutant`, file by file, until a test fails. Resolves with `{isKilled, isLate, by, tests}`. Resolves
- * with undefined if `isOver()` returns true before the last file.
+ * Runs the tests that reach `mutant`, file by file, until `mostKills` tests have failed, each in a page that no earlier failure has
+ * disturbed. Resolves with `{kills, tests}`: the tests that failed, as `{file, title, failure, isLate}` (without `title` if the file
+ * as a whole failed), and the number of tests that reach the mutant. Resolves with undefined if `isOver()` returns true before.
  */
-export async function killWith(pages, runs, mutant, isOver) {
-  let tests = 0;
-  for (const part of planFor(runs, mutant)) {
-    if (isOver()) return undefined;
-    tests += part.titles.length;
-    const killed = await failsWith(pages, mutant, part);
-    if (killed) return { isKilled: true, tests, ...killed };
+export async function trial(pages, runs, mutant, isOver, mostKills) {
+  const plan = planFor(runs, mutant);
+  const kills = [];
+  for (const part of plan) {
+    for (let { titles } = part; titles.length > 0 && kills.length < mostKills; ) {
+      if (isOver()) return undefined;
+      const kill = await failsWith(pages, mutant, { ...part, titles });
+      if (!kill) break;
+      kills.push({ file: part.file, ...kill });
+      titles = kill.title ? titles.slice(titles.indexOf(kill.title) + 1) : [];
+    }
   }
-  return { isKilled: false, tests };
+  return { kills, tests: sum(plan.map(({ titles }) => titles.length)) };
 }

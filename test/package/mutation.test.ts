@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -36,6 +36,9 @@ it('takes nothing below zero', () => {
 it('adds sizes', () => {
   expect(total([2, 3])).to.equal(5);
 });
+it('adds one size', () => {
+  expect(total([4])).to.equal(4);
+});
 `,
   'test/core/weak.test.ts': `import { expect } from '@open-wc/testing';
 import { label } from '../../src/core/weak.ts';
@@ -54,6 +57,21 @@ it('adds sizes in a frame', async () => {
   await waitUntil(() => frame.contentWindow?.name === sum, 'the sum', { timeout: 60_000 });
 });
 `,
+  // A script that is loaded late must stay a file of its own, as in other runs.
+  'test/ui/late.test.ts': `import { expect } from '@open-wc/testing';
+
+it('loads the labels late', async () => {
+  const before = performance.getEntriesByType('resource').length;
+  const { label } = await import('../../src/core/weak.ts');
+  expect(await label(Promise.resolve(1))).to.be.a('string');
+  expect(performance.getEntriesByType('resource').length).to.be.above(before);
+});
+`,
+  'docs/faults.md': `| Fault | PUT | token |
+|---|---|---|
+| 400 | failed | — |
+`,
+  'test/e2e/fault-matrix.test.ts': "testColumn('PUT')",
   'test/ui/fixtures/frame.html': '<script type="module" src="./frame-page.ts"></script>',
   // Only a bundle can import a package by its name.
   'test/ui/fixtures/frame-page.ts': `import 'lit';
@@ -89,7 +107,7 @@ function run(...args: string[]): Promise<{ code: number; output: string }> {
   const script = join(own, 'scripts/mutation/run.mjs');
   const options = [`--root=${root}`, `--equivalents=${join(root, 'equivalents.json')}`];
   return new Promise((resolve) => {
-    execFile(process.execPath, [script, ...options, ...args], (error, stdout, stderr) =>
+    execFile(process.execPath, [script, ...args, ...options], (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
     );
   });
@@ -116,7 +134,7 @@ describe('npm run test:mutation', () => {
     const { code, output } = await run('src/core/strong.ts', 'src/core/weak.ts', '--all');
     assert.ok(linesOf(output, 'FAIL').length, output);
     assert.deepEqual(linesOf(output, 'survived'), [
-      "survived  src/core/weak.ts:2:35  text emptied: 'one'  ->  ''  (1 tests passed)",
+      "survived  src/core/weak.ts:2:35  text emptied: 'one'  ->  ''  (2 tests passed)",
       "survived  src/core/weak.ts:3:3  throw dropped: throw new Error('not one');  ->  (nothing)  (no test reaches it)",
       'survived  src/core/weak.ts:6:38  boolean flipped: true  ->  false  (no test reaches it)',
     ]);
@@ -135,6 +153,37 @@ describe('npm run test:mutation', () => {
       'survived  src/cli/sign.ts:1:57  number changed: 0  ->  1  (1 tests passed)',
     ]);
     assert.equal(code, 0, output);
+  });
+
+  test('with --matrix, runs all tests that reach a change, and runs no change twice', async () => {
+    const matrix = join(root, 'matrix.jsonl');
+    const { output } = await run('src/core/strong.ts', '--all', `--matrix=${matrix}`);
+    const lines = (await readFile(matrix, 'utf8')).trim().split('\n');
+    const rows = lines.map((line) => JSON.parse(line));
+    const sign = rows.find(({ after }) => after.startsWith('sum -='));
+    assert.deepEqual(sign?.detectedBy, { 'test/core/strong.test.ts': ['adds sizes', 'adds one size'] });
+    const negated = rows.find(({ after }) => after === '!(value > 0)');
+    assert.deepEqual(negated?.detectedBy, { 'test/core/strong.test.ts': ['takes nothing below zero'] });
+    assert.match(output, /^src\/core: \d+; 0, \d+, \d+, 0; 0\.\d h$/m);
+    assert.match(output, /^test\/core\/strong\.test\.ts: \d+; \d+, [1-9]\d*; 0; in the cover$/m);
+    assert.match(output, /^test\/e2e\/fault-matrix\.test\.ts: 1; 0, 0; 1$/m);
+
+    const again = await run('src/core/strong.ts', '--all', `--matrix=${matrix}`);
+    assert.doesNotMatch(again.output, /mutants, /);
+    assert.equal((await readFile(matrix, 'utf8')).trim().split('\n').length, lines.length);
+  });
+
+  test('knows no equivalent that the sources do not have', async () => {
+    const equivalents = await readFile(join(own, 'scripts/mutation/equivalents.json'), 'utf8');
+    const files: string[] = JSON.parse(equivalents).map(({ file }: { file: string }) => file);
+    const { output } = await run(
+      `--root=${own}`,
+      `--equivalents=${own}scripts/mutation/equivalents.json`,
+      ...new Set(files),
+      '--list',
+    );
+    assert.match(output, /^== /m);
+    assert.doesNotMatch(output, /equivalents\.json names/);
   });
 
   test('selects the same changes for the same seed, and others for another', async () => {

@@ -1,0 +1,121 @@
+// The matrix of mutants and the tests that detect them: a file with one line of JSON per mutant. A run adds the mutants that the
+// file doesn't have yet, so a long run can be stopped and started again.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesUnder } from '../files.mjs';
+import { mutations } from '../security-mutations.mjs';
+
+/** Number of tests after which a run leaves a mutant: a mutant that many tests detect tells nothing about one of them. */
+export const MOST_KILLS = 10;
+
+const identity = ['file', 'column', 'operator', 'within', 'before', 'after'];
+
+const keyOf = (mutant) => identity.map((name) => mutant[name]).join('\n');
+
+export function readMatrix(path) {
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** Returns a function that returns true for the mutants that the matrix at `path` has. */
+export function readDone(path) {
+  const done = new Set(readMatrix(path).map(keyOf));
+  return (mutant) => done.has(keyOf(mutant));
+}
+
+/** Adds a mutant with its result (`trial.mjs`) to the matrix at `path`. `seconds` is the time that its tests took. */
+export function addRow(path, mutant, { kills, tests }, seconds) {
+  const detectedBy = {};
+  for (const { file, title } of kills) {
+    detectedBy[file] ??= [];
+    detectedBy[file].push(title ?? '');
+  }
+  const row = Object.fromEntries(identity.map((name) => [name, mutant[name]]));
+  appendFileSync(path, `${JSON.stringify({ ...row, tests, seconds: Math.round(seconds), detectedBy })}\n`);
+}
+
+const folderOf = (file) => file.split('/').slice(0, 2).join('/');
+
+/** Returns the number of tests that detect the mutant of a row. */
+const countOf = ({ detectedBy }) => Object.values(detectedBy).flat().length;
+
+/** Returns test files that detect all detected mutants: again and again the file that detects most of the rest per line. */
+function coverOf(rows, linesOf) {
+  const left = new Set(rows.filter(({ detectedBy }) => Object.keys(detectedBy).length > 0));
+  const chosen = new Set();
+  while (left.size > 0) {
+    const gains = new Map();
+    for (const { detectedBy } of left)
+      for (const file of Object.keys(detectedBy)) gains.set(file, (gains.get(file) ?? 0) + 1);
+    const worth = ([file, gain]) => gain / linesOf(file);
+    const [[best]] = [...gains].sort((a, b) => worth(b) - worth(a));
+    chosen.add(best);
+    for (const row of left) if (row.detectedBy[best]) left.delete(row);
+  }
+  return chosen;
+}
+
+/**
+ * Returns the faults that are not mutants of `src`, with the test file that detects each: the security rules, the faulty services
+ * of `conform`, and the cells of docs/faults.md.
+ */
+export function readFaults(root) {
+  const textOf = (path) => readFileSync(join(root, path), 'utf8');
+  const rules = mutations.map(({ rule, test }) => ({ fault: `rule ${rule}`, file: test }));
+  const services = filesUnder(root, ['test/server'], /^mutants-of-.*\.ts$/).flatMap((path) =>
+    [...textOf(path).matchAll(/\bfault: (['"])(.+)\1/g)].map(([, , fault]) => ({
+      fault: `service ${fault}`,
+      file: 'test/server/conform.test.ts',
+    })),
+  );
+  const [header, ...faults] = textOf('docs/faults.md')
+    .replace(/^.*(?=^\| Fault \|)/ms, '')
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) => line.slice(2, -2).split(' | '));
+  const offline = 'offline for a while';
+  const cells = filesUnder(root, ['test/e2e'], /^fault-matrix.*\.test\.ts$/).flatMap((file) => {
+    const text = textOf(file);
+    const isOffline = text.includes(`fault === '${offline}'`);
+    const columns = header.filter((column) => isOffline || text.includes(`'${column}'`));
+    return faults.flatMap(([fault, ...outcomes]) =>
+      outcomes
+        .map((outcome, index) => ({ outcome, column: header[index + 1] }))
+        .filter(({ outcome, column }) => outcome !== '—' && columns.includes(column))
+        .filter(() => (fault === offline) === isOffline)
+        .map(({ column }) => ({ fault: `${fault} of ${column}`, file })),
+    );
+  });
+  return [...rules, ...services, ...cells];
+}
+
+/**
+ * Prints what a matrix says: for each folder the mutants that no test, one test, and more tests detect; for each test file below
+ * `root` the mutants that it detects, those that no other file detects, the other faults that it detects, and whether a cover of
+ * all detected mutants needs it.
+ */
+export function printMatrix(rows, root) {
+  console.log('\nfolder: mutants; detected by no test, one, two or more, ten or more; hours of its tests');
+  for (const folder of [...new Set(rows.map(({ file }) => folderOf(file)))].sort()) {
+    const inFolder = rows.filter(({ file }) => folderOf(file) === folder);
+    const counts = inFolder.map(countOf);
+    const number = (least, most) => counts.filter((count) => count >= least && count <= most).length;
+    const hours = inFolder.reduce((sum, { seconds }) => sum + seconds, 0) / 3600;
+    const classes = [number(0, 0), number(1, 1), number(2, MOST_KILLS - 1), number(MOST_KILLS, Infinity)];
+    console.log(`${folder}: ${inFolder.length}; ${classes.join(', ')}; ${hours.toFixed(1)} h`);
+  }
+  const linesOf = (file) => readFileSync(join(root, file), 'utf8').split('\n').length;
+  const needed = coverOf(
+    rows.filter(({ detectedBy }) => Object.keys(detectedBy).every((file) => existsSync(join(root, file)))),
+    linesOf,
+  );
+  const faults = readFaults(root);
+  console.log('\ntest file: lines; mutants that it detects, that no other file detects; other faults');
+  for (const file of filesUnder(root, ['test'], /\.test\.ts$/)) {
+    const detected = rows.filter(({ detectedBy }) => detectedBy[file]);
+    const alone = detected.filter(({ detectedBy }) => Object.keys(detectedBy).length === 1);
+    const others = faults.filter((fault) => fault.file === file);
+    const cover = needed.has(file) ? '; in the cover' : '';
+    console.log(`${file}: ${linesOf(file)}; ${detected.length}, ${alone.length}; ${others.length}${cover}`);
+  }
+}
