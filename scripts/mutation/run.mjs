@@ -46,7 +46,11 @@ const sourcesOf = (folder) => {
   return statSync(path).isFile() ? [folder] : filesUnder(root, [folder], /(?<!\.d)\.ts$/);
 };
 
-if (!folders.length && !matrix) fail('name folders or files, as in: npm run test:mutation -- src/engine');
+if (!folders.length && matrix) {
+  printMatrix(readMatrix(matrix), root);
+  await end(0);
+}
+if (!folders.length) fail('name folders or files, as in: npm run test:mutation -- src/engine');
 if (!(count > 0)) fail('--count is a number of mutants.');
 
 const equivalentsFile = option('equivalents', fileURLToPath(new URL('equivalents.json', import.meta.url)));
@@ -79,7 +83,11 @@ const rounds = folders.flatMap((folder) => {
   });
 });
 const isDone = matrix ? readDone(matrix) : () => false;
-const all = [...mutants.values()].filter((mutant) => !isDone(mutant));
+/** All mutants, one of each folder in turn: a run that is stopped then has some of each. */
+const inTurn = Array.from({ length: Math.max(...rounds.map(({ taken }) => taken.length)) }, (_, turn) =>
+  rounds.flatMap(({ taken }) => taken.slice(turn, turn + 1)),
+).flat();
+const all = [...new Set(inTurn)].filter((mutant) => !isDone(mutant));
 if (args.includes('--list')) {
   for (const round of rounds) printTaken(round);
   await end(0);

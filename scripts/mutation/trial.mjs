@@ -78,9 +78,10 @@ async function failsWith(pages, mutant, { file, titles, milliseconds, times }, f
 }
 
 /**
- * Runs the tests that reach `mutant`, file by file, until `mostKills` tests have failed, each in a page that no earlier failure has
- * disturbed. Resolves with `{kills, tests}`: the tests that failed, as `{file, title, failure, isLate}` (without `title` if the file
- * as a whole failed), and the number of tests that reach the mutant. Resolves with undefined if `isOver()` returns true before.
+ * Runs the tests that reach `mutant`, file by file, until `mostKills` tests have failed. Each failure is followed by a new page,
+ * which the failure has not disturbed. Resolves with `{kills, tests}`: the tests that failed, as `{file, title, failure, isLate}`
+ * (without `title` if the file as a whole failed), and the number of tests that reach the mutant. Resolves with undefined if
+ * `isOver()` is true before the end.
  */
 export async function trial(pages, runs, mutant, isOver, mostKills) {
   const plan = planFor(runs, mutant);

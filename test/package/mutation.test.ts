@@ -173,7 +173,7 @@ describe('npm run test:mutation', () => {
     assert.equal((await readFile(matrix, 'utf8')).trim().split('\n').length, lines.length);
   });
 
-  test('knows no equivalent that the sources do not have', async () => {
+  test('names only equivalents that the sources have', async () => {
     const equivalents = await readFile(join(own, 'scripts/mutation/equivalents.json'), 'utf8');
     const files: string[] = JSON.parse(equivalents).map(({ file }: { file: string }) => file);
     const { output } = await run(
