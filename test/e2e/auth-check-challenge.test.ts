@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
-import { detailsOf, inState, logIn, RECORD, turns, until, wireOf } from './support/auth-steps.ts';
+import { inState, logIn, RECORD, turns, wireOf } from './support/auth-steps.ts';
 import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 
 /** Opens a page and submits email and password. The service responds with `body`. */
 function answerWith(body: object): Promise<Page> {
@@ -36,7 +37,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
       }
       await page.getByLabel('Code', { exact: true }).fill((await readCode()) ?? '');
       await page.getByRole('button', { name: 'Confirm' }).click();
-      await until(page, 'signed-in');
+      await untilEvent(page, 'signed-in');
       const { sent, got } = await wireOf(page);
       const tokens = got.flatMap(({ challenge_token }) => challenge_token ?? []);
       const used = sent.flatMap(({ challenge_token }) => challenge_token ?? []);
@@ -62,7 +63,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     assert.deepEqual(await selected(), ['code', wrong]);
     await field.fill(` ${code.slice(0, 3)}-${code.slice(3)} `);
     await field.press('Enter');
-    await until(page, 'signed-in');
+    await untilEvent(page, 'signed-in');
     const { sent } = await wireOf(page);
     assert.deepEqual(
       sent.flatMap((body) => (body.action === 'answer' ? [body.code] : [])),
@@ -103,7 +104,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     assert.equal(polls(), atRest);
     assert.equal(await world.service.people.answerPush('paul', 'approved'), true);
     await setHidden(page, 'visible');
-    await until(page, 'signed-in');
+    await untilEvent(page, 'signed-in');
     assert.equal(polls(), atRest + 1, 'it looked when it was shown again');
   });
 
@@ -114,7 +115,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     world.service.clock.shift(6 * 60_000);
     await field.fill('123456');
     await page.getByRole('button', { name: 'Confirm' }).click();
-    assert.equal((await until(page, 'auth-failed')).code, 'challenge-expired');
+    assert.equal((await untilEvent(page, 'auth-failed'))[0]?.detail.code, 'challenge-expired');
     await page.getByLabel('Password', { exact: true }).waitFor();
     assert.equal(await page.getByLabel('Email address').inputValue(), 'tom@example.com');
     assert.equal(await page.getByLabel('Password', { exact: true }).inputValue(), '');
@@ -123,7 +124,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
 
   test('given an unknown next_step and no methods, then step-unsupported and the window is offered, and it is never treated as signed in', async () => {
     const page = await answerWith({ status: 'ok-ish', next_step: 'dance' });
-    assert.equal((await until(page, 'auth-failed')).code, 'step-unsupported');
+    assert.equal((await untilEvent(page, 'auth-failed'))[0]?.detail.code, 'step-unsupported');
     await page.getByRole('button', { name: 'Open sign-in window' }).waitFor();
     await inState(page, 'prompt');
     assert.equal(world.count('token') + world.count('session'), 0);
@@ -133,10 +134,13 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     const challenge = { status: 'challenge', challenge_token: 'made-up' };
     const page = await answerWith({ ...challenge, available_methods: ['retina', 'totp'] });
     await page.getByLabel('Code', { exact: true }).waitFor();
-    assert.deepEqual(await detailsOf(page, 'auth-challenged'), [{ methods: ['totp'] }]);
+    assert.deepEqual(
+      (await eventsOf(page, 'auth-challenged')).map(({ detail }) => detail),
+      [{ methods: ['totp'] }],
+    );
     assert.equal(await page.getByText('retina').count(), 0);
     const other = await answerWith({ ...challenge, available_methods: ['retina'] });
-    assert.equal((await until(other, 'auth-failed')).code, 'method-unsupported');
+    assert.equal((await untilEvent(other, 'auth-failed'))[0]?.detail.code, 'method-unsupported');
     await other.getByRole('button', { name: 'Open sign-in window' }).waitFor();
   });
 
@@ -156,7 +160,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given a locked account, then account-locked and no automatic further request, however long it stays locked', async () => {
     await world.context.clock.install();
     const page = await logIn(world, 'lou@example.com');
-    assert.equal((await until(page, 'auth-failed')).code, 'account-locked');
+    assert.equal((await untilEvent(page, 'auth-failed'))[0]?.detail.code, 'account-locked');
     await inState(page, 'prompt');
     const sent = world.service.log.length;
     await page.clock.runFor(20 * 60_000);
@@ -182,7 +186,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     const code = (await read()) ?? '';
     await page.getByLabel('Code', { exact: true }).fill(code);
     await page.getByRole('button', { name: 'Confirm' }).click();
-    await until(page, 'signed-in');
+    await untilEvent(page, 'signed-in');
     const { sent } = await wireOf(page);
     assert.deepEqual(
       sent.flatMap(({ action }) => action ?? []),

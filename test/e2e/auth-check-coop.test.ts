@@ -1,8 +1,9 @@
 // Sign-in works with every Cross-Origin-Opener-Policy (COOP). This header can separate a page from its sign-in window.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { call, fillIn, inState, isGone, press, until } from './support/auth-steps.ts';
+import { call, fillIn, inState, isGone, press } from './support/auth-steps.ts';
 import { CALLBACK_PATH, inWorlds, world } from './support/auth-world.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -29,13 +30,13 @@ inWorlds({ sites: ['cross-site'] }, () => {
       world.headers[CALLBACK_PATH] = { [POLICY]: callbackPolicy };
       const page = await world.open({ auth: 'popup', silent: 'off' }, { script: HEAR });
       const waiting = call(page, world);
-      await until(page, 'auth-required');
+      await untilEvent(page, 'auth-required');
       const window = await press(page);
       await fillIn(window, world);
       assert.equal(await waiting, 'done');
       await isGone(window);
       assert.equal(world.count('token'), 1);
-      const names = await page.evaluate(() => tools.events.map(({ name }) => name));
+      const names = (await eventsOf(page)).map(({ name }) => name);
       assert.equal(names.includes('auth-failed'), false);
       const messages = await page.evaluate(() => (globalThis as unknown as { messages: number }).messages);
       assert.equal(messages, isMessaged ? 1 : 0);

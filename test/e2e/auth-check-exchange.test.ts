@@ -6,7 +6,6 @@ import type { Fault } from '../../demo/server/faults.ts';
 import {
   call,
   callUntilPrompt,
-  detailsOf,
   fillIn,
   inState,
   openWaiting,
@@ -16,11 +15,10 @@ import {
   signIn,
   signInByWindow,
   turns,
-  until,
   wireOf,
 } from './support/auth-steps.ts';
 import { BOTH, BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
-import { until as untilWidget } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -60,7 +58,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     world.service.faults.add({ operation: 'token', cut: 'mid-answer' });
     const waiting = callKnown(page);
     if (site === 'cross-site') {
-      await until(page, 'auth-failed');
+      await untilEvent(page, 'auth-failed');
       await inState(page, 'prompt');
       await press(page);
     }
@@ -85,7 +83,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
       });
     });
     callKnown(page).catch(() => undefined);
-    await until(page, 'auth-failed');
+    await untilEvent(page, 'auth-failed');
     await inState(page, 'prompt');
     const at = world.entries('token').map((entry) => entry.at);
     const waits = at.slice(1).map((time, index) => time - (at[index] ?? 0));
@@ -143,7 +141,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     const then = await leftS();
     assert.ok(first <= 30 && then <= first - 10, `${first} s, then ${then} s`);
     await page.clock.fastForward(30_000);
-    await untilWidget(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     assert.equal(world.count('token'), 2);
   });
 
@@ -164,7 +162,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
         ...fault,
       } as Fault);
       callKnown(page).catch(() => undefined);
-      assert.equal((await until(page, 'auth-failed')).code, code);
+      assert.equal((await untilEvent(page, 'auth-failed'))[0]?.detail.code, code);
       await inState(page, 'prompt');
       assert.deepEqual(errors, []);
       assert.equal(world.service.log.filter(({ hasBearer }) => hasBearer).length, 0);
@@ -197,10 +195,11 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
         body: { token, ...(expires_at !== undefined && { expires_at }) },
       });
       assert.equal(await callKnown(page), 'done', form);
-      const [signedIn] = await detailsOf(page, 'signed-in');
+      const [signedIn] = await eventsOf(page, 'signed-in');
       // Small differences are allowed, because the widget may correct for the clock. A misread expiry would be wrong by hours.
-      if (reported) assert.ok(Math.abs(Date.parse(String(signedIn?.expiresAt)) - endMs) < 60_000, form);
-      else assert.equal(signedIn?.expiresAt, undefined, form);
+      if (reported)
+        assert.ok(Math.abs(Date.parse(String(signedIn?.detail.expiresAt)) - endMs) < 60_000, form);
+      else assert.equal(signedIn?.detail.expiresAt, undefined, form);
       await page.close();
     }
     await context.close();
@@ -210,7 +209,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     const page = await world.open({ auth: 'popup', issuer: 'https://another.example' });
     await callUntilPrompt(page, world);
     await fillIn(await press(page), world);
-    assert.equal((await until(page, 'auth-failed')).code, 'issuer-mismatch');
+    assert.equal((await untilEvent(page, 'auth-failed'))[0]?.detail.code, 'issuer-mismatch');
     await inState(page, 'prompt');
     assert.equal(world.count('token'), 0);
   });
@@ -224,7 +223,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     const asked = new URL(window.url()).searchParams;
     const answer = new URLSearchParams({ error: 'access_denied', state: asked.get('state') ?? '' });
     await window.goto(`${asked.get('redirect_uri')}?${answer}`).catch(() => undefined);
-    assert.equal((await until(page, 'auth-failed')).code, 'access-denied');
+    assert.equal((await untilEvent(page, 'auth-failed'))[0]?.detail.code, 'access-denied');
     await inState(page, 'prompt');
     assert.equal(world.count('token'), 0);
   });

@@ -1,10 +1,12 @@
 // The token expires while chunks are being sent, and no hidden frame can renew the token: the user has to sign in once.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../support/until.ts';
 import { assertStoredOnce, begin, CHUNK_COUNT, endMs, HELD_COUNT, SETTINGS } from './support/auth-expiry.ts';
-import { isGone, panel, signInButton, turns } from './support/auth-steps.ts';
+import { isGone, panel, signInButton } from './support/auth-steps.ts';
 import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
-import { until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 
 inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given a token that expires mid-upload and no silent channel, then running PUTs finish, the queue pauses, one sign-in resumes it, and no stored chunk is sent again', async () => {
@@ -12,9 +14,10 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     const sha256 = await begin(page, world);
     await panel(page, 'prompt').waitFor();
     // PUTs that were running when the token expired complete, although the user is not signed in.
-    await until(page, 'upload-paused');
-    while (world.count('put') < HELD_COUNT || world.entries('put').some(({ answered }) => !answered))
-      await turns(page, 5);
+    await untilEvent(page, 'upload-paused');
+    await until(
+      () => world.count('put') >= HELD_COUNT && world.entries('put').every(({ answered }) => answered),
+    );
     const puts = world.entries('put');
     const finished = puts.filter(({ stored, answeredAt = 0 }) => stored && answeredAt > endMs(world));
     assert.ok(finished.length >= HELD_COUNT, 'they ended after the token had expired');

@@ -1,13 +1,15 @@
 // A page in a frame of another site: sign-in by window works there, and the form is not shown.
+
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright';
 import { chromiumArgs, disableFeatures, unusedFeatures } from '../../scripts/browser.mjs';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
+import { TIMEOUT_MS } from '../support/until.ts';
 import { startEngine } from './support/auth-browsers.ts';
 import { call, fillIn, inState, panel, pick, showForm, signInButton, times } from './support/auth-steps.ts';
 import { BOTH, inWorlds, isReady, world } from './support/auth-world.ts';
-import { eventsOf, TIMEOUT_MS } from './support/browser.ts';
+import { eventsOf } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 

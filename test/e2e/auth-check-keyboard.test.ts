@@ -6,9 +6,9 @@ import type { Page } from 'playwright';
 import { builtBundle } from '../support/built.ts';
 import { assertAccessible } from './support/accessible.ts';
 import { announcedForm, announcementsOf, RECORD_ANNOUNCEMENTS } from './support/auth-announcements.ts';
-import { call, callUntilPrompt, fillIn, panel, pick, press, showForm, until } from './support/auth-steps.ts';
+import { call, callUntilPrompt, fillIn, panel, pick, press, showForm } from './support/auth-steps.ts';
 import { inWorlds, world } from './support/auth-world.ts';
-import { eventsOf, until as untilWidget } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 
 declare const gallery: typeof import('./support/auth-gallery.ts').gallery;
 
@@ -112,7 +112,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await announcedForm(page, 'Recovery code');
     await enter(page, 'Code', (await world.service.people.recoveryCodes('mia'))[0] ?? '');
     await page.keyboard.press('Enter');
-    await until(page, 'signed-in');
+    await untilEvent(page, 'signed-in');
     assert.deepEqual(await announcementsOf(page), [
       'Incorrect email or password. Try again.',
       'Verification failed. Try again. 4 attempts left.',
@@ -149,7 +149,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await announcedForm(page, 'Approve on your phone');
     await world.service.people.answerPush('paul', 'approved');
     await passPause();
-    await until(page, 'signed-in');
+    await untilEvent(page, 'signed-in');
     assert.deepEqual(await announcementsOf(page), ['The sign-in request was denied. Try again.']);
   });
 
@@ -188,7 +188,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
   test('given keyboard only, then the service’s own page signs in by password and code, without axe violations', async () => {
     const page = await world.open({ auth: 'popup' });
     const waiting = call(page, world);
-    await until(page, 'auth-required');
+    await untilEvent(page, 'auth-required');
     const window = await press(page);
     await announcedForm(window, 'Sign in');
     assert.match(await window.locator('main').ariaSnapshot(), /heading "Reference service" \[level=1\]/);
@@ -215,7 +215,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await page.getByRole('button', { name: 'Open again' }).waitFor();
     await page.getByRole('button', { name: 'Cancel' }).first().waitFor();
     await logIn(window, 'alice@example.com');
-    await untilWidget(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     assert.deepEqual(await eventsOf(page, 'auth-failed'), []);
     const said = await announcementsOf(page);
     const asked = said.filter((text) => /sign in/i.test(text));

@@ -1,22 +1,14 @@
 // No secret appears in the page, in storage, in events, on the console or in URLs. The only exceptions are the documented URLs with
 // a code.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
+import { until } from '../support/until.ts';
 import { assertUnseen, shownBy, type Traces, traceOf, WATCH } from './support/auth-leaks.ts';
-import {
-  call,
-  fillIn,
-  pick,
-  showForm,
-  signInByWindow,
-  signInThere,
-  turns,
-  until,
-  wireOf,
-} from './support/auth-steps.ts';
+import { call, fillIn, pick, showForm, signInByWindow, signInThere, wireOf } from './support/auth-steps.ts';
 import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
-import { until as untilWidget } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 import { createGate } from './support/gate.ts';
 
 /** Returns the values of all secret fields that the page sent or received, by name, and the credentials of the user. */
@@ -52,7 +44,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
     const traces = traceOf(world.context);
     const page = await world.open({ auth: 'local' }, { script: WATCH });
     const waiting = call(page, world);
-    await until(page, 'auth-required');
+    await untilEvent(page, 'auth-required');
     await showForm(page, world);
     await fillIn(page, world, 'mia@example.com');
     await page.getByRole('button', { name: 'Recovery code' }).click();
@@ -73,13 +65,13 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
     // Waits for the middle of the upload, when the saved record has the receipt of a chunk and some presigned URLs are still
     // unused.
     const isStored = /\[\d+,"[0-9a-f]{64}","[^"]+"\]/;
-    while (!isStored.test((await shownBy(page)).disk)) await turns(page, 5);
+    await until(async () => isStored.test((await shownBy(page)).disk));
     const presigned = traces.addresses.filter((address) => address.startsWith(world.service.storageUrl));
     const secrets = await secretsOf(page, 'alice@example.com');
     const shown = { ...secrets, presigned, signature: presigned.map((address) => new URL(address).search) };
     assertUnseen([...Object.values(await shownBy(page)), ...traces.lines], shown);
     over.open();
-    await untilWidget(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     assertUnseen(Object.values(await shownBy(page)), shown);
     await assertNoLeak(page, traces, secrets);
   });
@@ -91,7 +83,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
     page.on('framenavigated', (frame) => frame === page.mainFrame() && visited.push(frame.url()));
     await signInThere(page, world);
     await pick(page, world);
-    await untilWidget(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     const secrets = await secretsOf(page, 'alice@example.com');
     const [code = ''] = secrets.code ?? [];
     assert.deepEqual(

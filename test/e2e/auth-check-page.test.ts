@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { fillIn, pick, signInByWindow, signInThere, times } from './support/auth-steps.ts';
 import { authorizeUrl, BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
-import { until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 
 /** Returns the status of each call that opens an upload session, and whether the call had a bearer token. */
 const sessionCalls = (): unknown[] =>
@@ -31,7 +31,7 @@ const MODES: Record<string, () => Promise<Page>> = {
     const first = await world.openWidget('auth="local"');
     await pick(first, world);
     await fillIn(first, world);
-    await until(first, 'upload-completed');
+    await untilEvent(first, 'upload-completed');
     await first.close();
     const page = await world.openWidget();
     await pick(page, world);
@@ -62,7 +62,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
       const before = world.pages.violations.length;
       const page = await begin();
       // The mode `none` sends no bearer token, which this service requires, so the upload must fail.
-      await until(page, mode === 'none' ? 'upload-failed' : 'upload-completed');
+      await untilEvent(page, mode === 'none' ? 'upload-failed' : 'upload-completed');
       if (mode === 'none') assert.deepEqual(sessionCalls(), [[401, false]]);
       // Sends one report after the upload. The reports of earlier violations would arrive before this report.
       await page.evaluate(() => fetch('/violation', { method: 'POST', body: 'the last one' }));
@@ -98,7 +98,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
         );
         await pick(page, world, 12 * 32_768);
         await fillIn(page, world);
-        await until(page, 'upload-completed');
+        await untilEvent(page, 'upload-completed');
         assert.ok(world.count('chunks') >= 12);
         assert.ok(world.count('token') <= 2, `${world.count('token')} exchanges`);
       });

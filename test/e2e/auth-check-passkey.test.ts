@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
-import { call, callUntilPrompt, fillIn, press, showForm, until } from './support/auth-steps.ts';
+import { call, callUntilPrompt, fillIn, press, showForm } from './support/auth-steps.ts';
 import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
+import { untilEvent } from './support/browser.ts';
 
 /** Adds a virtual authenticator to the page's browser, with a passkey of the user petra. */
 async function addAuthenticator(page: Page): Promise<void> {
@@ -63,7 +64,7 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
     const page = await world.open({ auth: 'popup' });
     await world.context.addInitScript(COUNT);
     const waiting = call(page, world);
-    await until(page, 'auth-required');
+    await untilEvent(page, 'auth-required');
     const window = await press(page);
     await addAuthenticator(window);
     await signInByPasskey(window);
@@ -80,7 +81,7 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
     test(`given a passkey user and the form on the service’s own site, in a browser with ${name}, when the button is pressed, then sign-in completes, and nothing was requested without a click`, async () => {
       const page = await openNear(script);
       const waiting = call(page, world);
-      await until(page, 'auth-required');
+      await untilEvent(page, 'auth-required');
       await showForm(page, world);
       await signInByPasskey(page);
       assert.equal(await waiting, 'done');
@@ -93,7 +94,7 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
       'PublicKeyCredential.prototype.toJSON = () => { throw new TypeError("no"); };',
     );
     const waiting = call(page, world);
-    await until(page, 'auth-required');
+    await untilEvent(page, 'auth-required');
     await showForm(page, world);
     await signInByPasskey(page);
     assert.equal(await waiting, 'done');
@@ -107,7 +108,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     await showForm(page, world);
     await fillIn(page, world, 'petra@example.com');
     await page.getByRole('button', { name: 'Use passkey' }).click();
-    assert.equal((await until(page, 'auth-failed')).code, 'passkey-unavailable');
+    assert.equal((await untilEvent(page, 'auth-failed'))[0]?.detail.code, 'passkey-unavailable');
     await page.getByRole('button', { name: 'Open sign-in window' }).waitFor();
   });
 });

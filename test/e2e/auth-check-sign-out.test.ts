@@ -1,10 +1,12 @@
 // No data of a user is left after a sign-out, for all ways to sign in and all failures of the network.
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import type { Fault, Operation } from '../../demo/server/faults.ts';
+import { until } from '../support/until.ts';
 import type { Engine } from './support/auth-browsers.ts';
 import { assertUnseen, type Traces, traceOf } from './support/auth-leaks.ts';
 import { memoryOf, remainsOf, secretsOf } from './support/auth-remains.ts';
@@ -124,7 +126,7 @@ async function upload(mode: Mode, lastCallsMs: number): Promise<Journey> {
     const isContent = new RegExp(`^"${PRIVATE} `);
     return count(/"sessionHeader"/) === 2 && count(isChunk) > 0 && count(isContent) === 2;
   };
-  while (!(await isSaved())) await turns(page, 5);
+  await until(isSaved);
   assert.ok(secrets.size > (isAnonymous ? 1 : 2), 'the scan has tokens and session headers');
   return { page, traces, secrets };
 }
@@ -205,7 +207,7 @@ async function signOut(engine: Engine, mode: Mode, failure?: Failure | 'offline'
   if (failure && failure !== 'offline') {
     const isThere = (): boolean =>
       log.filter(({ operation }) => operation === failure.operation).length > failure.skip;
-    while (!isThere()) await turns(page, 1);
+    await until(isThere);
     // The data must be deleted before the failing call has a response.
     await assertNothingLeft(journey);
   }

@@ -5,7 +5,7 @@ import type { Page } from 'playwright';
 import { assertStoredOnce, begin, SETTINGS } from './support/auth-expiry.ts';
 import { pick, signInByWindow } from './support/auth-steps.ts';
 import { inWorlds, type Site, world } from './support/auth-world.ts';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 
 /**
  * Sites with the settings that let a hidden frame use the session of a window. Across sites, the token response must set the
@@ -30,7 +30,7 @@ for (const [only, authOptions] of SILENT) {
       const first = await open();
       await pick(first, world);
       await signInByWindow(first, world);
-      await until(first, 'upload-completed');
+      await untilEvent(first, 'upload-completed');
       await first.close();
       world.service.faults.clearLog();
       const page = await open();
@@ -39,7 +39,7 @@ for (const [only, authOptions] of SILENT) {
         hasPopup = true;
       });
       await pick(page, world);
-      await until(page, 'upload-completed');
+      await untilEvent(page, 'upload-completed');
       assert.equal(hasPopup, false);
       assert.equal(await page.locator('iframe').count(), 0);
       assert.equal(world.count('token'), 1);

@@ -11,16 +11,16 @@ import {
   showForm,
   signIn,
   signInThere,
-  until,
 } from './support/auth-steps.ts';
 import { BOTH_AT_FULL_SIZE, inWorlds, isReady, world } from './support/auth-world.ts';
+import { untilEvent } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
 inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given five tabs that need a token at once, and whose tokens expire in the same minute, then no two exchanges overlap, and each tab renews once', async () => {
     // Signs in with the form. Hidden frames of all tabs have the cookie of that session, also across sites.
-    await until(await logIn(world, 'alice@example.com'), 'signed-in');
+    await untilEvent(await logIn(world, 'alice@example.com'), 'signed-in');
     const pages = await Promise.all(Array.from({ length: 5 }, () => world.open({ auth: 'local' })));
     for (const round of ['first', 'renewal']) {
       world.service.faults.clearLog();
@@ -48,7 +48,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     if ((await other.evaluate(() => tools.session?.snapshot.state)) === 'prompt') await press(other);
     assert.equal(await waiting, 'done');
     await one.evaluate(() => tools.session?.signOut());
-    assert.deepEqual(await until(other, 'signed-out'), { reason: 'other-tab' });
+    assert.deepEqual((await untilEvent(other, 'signed-out'))[0]?.detail, { reason: 'other-tab' });
     assert.equal(await other.evaluate(() => tools.session?.snapshot.state), 'signed-out');
   });
 
@@ -102,7 +102,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     await callUntilPrompt(page, world);
     await showForm(page, world, settings);
     await fillIn(page, world);
-    await until(page, 'signed-in');
+    await untilEvent(page, 'signed-in');
     await page.evaluate(() => tools.session?.signOut());
     assert.equal(world.count('logout'), 1);
     world.service.faults.clearLog();

@@ -9,7 +9,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { LogEntry } from '../../demo/server/faults.ts';
 import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 
@@ -94,7 +94,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     const page = await openWithTokens();
     const files = [makeFile(), makeFile(), makeFile()];
     await pick(page, ...files.map(({ path }) => path));
-    await until(page, 'upload-completed', 3);
+    await untilEvent(page, 'upload-completed', 3);
     assert.deepEqual(await reasonsOf(page), ['first']);
     assert.deepEqual(await eventsOf(page, 'auth-required'), []);
     assert.equal(await page.locator('[part~="sign-in"]').count(), 0);
@@ -122,7 +122,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
       return undefined;
     });
     await pick(page, slow.path, quick.path);
-    await until(page, 'upload-completed', 2);
+    await untilEvent(page, 'upload-completed', 2);
     const [late] = entries('chunks', slow.fileName);
     const [, retried] = entries('chunks', quick.fileName);
     assert.ok(
@@ -138,7 +138,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     const match = { fileName: file.fileName };
     world.service.faults.add({ operation: 'chunks', status: 401, body: {}, match, times: 2 });
     await pick(page, file.path);
-    await until(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     assert.equal(entries('session', file.fileName).length, 2, 'one new session');
     assert.deepEqual(await reasonsOf(page), ['first', 'rejected']);
 
@@ -147,7 +147,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     world.service.faults.add({ operation: 'chunks', ...other });
     world.service.faults.add({ operation: 'session', ...other, skip: 1 });
     await pick(page, refused.path);
-    await until(page, 'upload-failed');
+    await untilEvent(page, 'upload-failed');
     assert.deepEqual(await failuresOf(page), { [refused.fileName]: 'token-rejected' });
     assert.ok(entries('session', refused.fileName).length <= 3, 'no loop');
   });
@@ -163,7 +163,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
       times: FOR_EVER,
     });
     await pick(page, barred.path, free.path);
-    await Promise.all([until(page, 'upload-failed'), until(page, 'upload-completed')]);
+    await Promise.all([untilEvent(page, 'upload-failed'), untilEvent(page, 'upload-completed')]);
     assert.deepEqual(await failuresOf(page), { [barred.fileName]: 'forbidden' });
     assert.deepEqual(await reasonsOf(page), ['first']);
   });
@@ -175,7 +175,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
       { name: 'planted', value: 'x', url: world.service.storageUrl, sameSite: 'Lax' },
     ]);
     await pick(page, makeFile(4).path);
-    await until(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     const puts = entries('put');
     assert.ok(puts.length >= 4);
     for (const { hasBearer, hasCookie, headers, referer = '' } of puts) {
@@ -199,7 +199,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
         times: FOR_EVER,
       });
       await pick(page, file.path);
-      const [failed] = await until(page, 'upload-failed');
+      const [failed] = await untilEvent(page, 'upload-failed');
       assert.equal(failed?.detail.code, 'bad-response');
       assert.deepEqual(
         asked.filter((address) => address.startsWith(url)),
@@ -220,7 +220,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
         if (!request.url().startsWith(world.pages.origin)) asked.push(request.url());
       });
       await pick(page, makeFile(1).path);
-      const [failed] = await until(page, 'upload-failed');
+      const [failed] = await untilEvent(page, 'upload-failed');
       assert.equal(failed?.detail.code, 'bad-config', path);
       assert.deepEqual(asked, [], path);
       await page.close();
@@ -232,7 +232,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     const page = await openWithTokens();
     world.service.faults.add({ operation: 'session', redirect: `${elsewhereUrl}/files`, times: FOR_EVER });
     await pick(page, makeFile(1).path);
-    const [failed] = await until(page, 'upload-failed');
+    const [failed] = await untilEvent(page, 'upload-failed');
     assert.equal(failed?.detail.code, 'bad-response');
     assert.deepEqual(strays, []);
   });

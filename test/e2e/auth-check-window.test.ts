@@ -1,8 +1,10 @@
 // Sign-in windows that the popup blocker blocks, and windows that stay open after their connection to the page is severed.
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
+import { TIMEOUT_MS } from '../support/until.ts';
 import { startEngine } from './support/auth-browsers.ts';
 import {
   fillIn,
@@ -16,7 +18,7 @@ import {
   turns,
 } from './support/auth-steps.ts';
 import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
-import { eventsOf, TIMEOUT_MS, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 
 /**
  * Script that starts sign-in without a user gesture. Calls from Playwright count as user gestures, so the browser would allow the
@@ -68,7 +70,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE, only: 'chromium' }, () => {
       const page = await openBlocked();
       await panel(page, 'prompt').getByText('Your browser blocked the sign-in window.').waitFor();
       await fillIn(await openWindow(page), world);
-      await until(page, 'upload-completed');
+      await untilEvent(page, 'upload-completed');
       await page.context().close();
     });
 
@@ -101,7 +103,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     await turns(page);
     assert.equal(await panel(page, 'popup-lost').count(), 1);
     await fillIn(window, world);
-    await until(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     await isGone(window);
     assert.deepEqual(await eventsOf(page, 'auth-failed'), []);
     assert.equal(world.count('token'), 1);
@@ -118,6 +120,6 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     assert.deepEqual(codes, ['popup-closed']);
     const window = await openWindow(page);
     await fillIn(window, world);
-    await until(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
   });
 });

@@ -14,10 +14,9 @@ import {
   signIn,
   signInByWindow,
   times,
-  until,
 } from './support/auth-steps.ts';
 import { inWorlds, world } from './support/auth-world.ts';
-import { eventsOf, until as untilWidget } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -100,7 +99,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     world.service.faults.add({ operation: 'login', status: 200, body, headers });
     const page = await logIn(world, 'alice@example.com');
     const addresses = addressesOf(page);
-    assert.equal((await until(page, 'auth-failed')).code, 'step-unsupported');
+    assert.equal((await untilEvent(page, 'auth-failed'))[0]?.detail.code, 'step-unsupported');
     const [window] = await Promise.all([
       page.waitForEvent('popup'),
       page.getByRole('button', { name: 'Open sign-in window' }).click(),
@@ -169,7 +168,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     const codes = (await eventsOf(page, 'auth-failed')).map(({ detail }) => detail.code);
     assert.deepEqual(codes, ['silent-timeout']);
     await signInByWindow(page, world);
-    await untilWidget(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     world.pages.changePolicy('/index.html', (policy) => policy);
   });
 
@@ -179,9 +178,9 @@ inWorlds({ sites: ['same-site'] }, () => {
     const page = await world.openWidget('silent="off"');
     await pick(page, world);
     await signInByWindow(page, world);
-    await untilWidget(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     await world.context.clearCookies();
-    await until(await logIn(world, 'alice@example.com'), 'signed-in');
+    await untilEvent(await logIn(world, 'alice@example.com'), 'signed-in');
     // Ignores a warning of Chromium about hidden frames with the origin of the page.
     assert.deepEqual(
       lines.filter((line) => !line.startsWith('An iframe which has both allow-scripts')),

@@ -1,14 +1,16 @@
 // Two users share a computer: the first user signs out while offline, and then the second user uses the same pages.
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright';
+import { until } from '../support/until.ts';
 import { assertUnseen, traceOf } from './support/auth-leaks.ts';
 import { memoryOf, remainsOf, secretsOf } from './support/auth-remains.ts';
 import { fillIn, turns } from './support/auth-steps.ts';
 import { inWorlds, world } from './support/auth-world.ts';
-import { until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 
 const CHUNK = 32_768;
 /** Text in the names and contents of all files of the first user. */
@@ -70,12 +72,12 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
     const [first, second, third] = tabs;
     await pick(first, 0, `${PRIVATE}-0.txt`);
     await signIn(first, 0, 'alice@example.com');
-    await until(first, 'upload-completed');
+    await untilEvent(first, 'upload-completed');
     faults.add({ operation: 'put', skip: 3, times: 99, stall: true });
     await pick(first, 0, `${PRIVATE}-1.txt`);
     await pick(second, 1, `${PRIVATE}-2.txt`);
     await pick(third, 0, `${PRIVATE}-3.txt`);
-    while (!(await isSaved(first, 3))) await turns(first, 5);
+    await until(() => isSaved(first, 3));
     const ofAlice = [...secrets];
     const bearersOfAlice = log.map(({ bearerNumber = 0 }) => bearerNumber);
     assert.ok(ofAlice.length > 3, 'the scan has tokens and session headers');
@@ -105,7 +107,7 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
     }
     assert.equal(world.count('authorize') + world.count('token'), 0, 'no user is signed in silently');
     await signIn(first, 0, 'vic@example.com');
-    await until(first, 'upload-completed', 2);
+    await untilEvent(first, 'upload-completed', 2);
 
     const ofVic = log.filter(({ hasBearer }) => hasBearer);
     assert.ok(
@@ -128,7 +130,7 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
     const other = await openTab('user-vic');
     await pick(other, 0, 'of-vic.txt');
     await signIn(other, 0, 'vic@example.com');
-    await until(other, 'upload-completed');
+    await untilEvent(other, 'upload-completed');
     await other.close();
     const bearersOfVic = new Set(world.service.log.map(({ bearerNumber }) => bearerNumber));
     world.service.faults.clearLog();
@@ -140,7 +142,7 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
         each.authOptions = { ownerField: 'id' };
     });
     await pick(page, 0, `${PRIVATE}.txt`);
-    const [failed] = await until(page, 'auth-failed');
+    const [failed] = await untilEvent(page, 'auth-failed');
     assert.equal(failed?.detail.code, 'access-denied');
     assert.deepEqual(world.entries('session'), [], 'no upload was opened');
 
@@ -148,7 +150,7 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
     const requested = page.waitForEvent('popup').then((window) => window.waitForURL(/prompt=login/));
     await signIn(page, 0, 'alice@example.com');
     await requested;
-    await until(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     const numbers = new Set(world.service.log.map(({ bearerNumber }) => bearerNumber).filter(Boolean));
     assert.equal(numbers.size, 1, 'one token was used');
     assert.ok(!bearersOfVic.has([...numbers][0]), 'and it is not the one of Vic');

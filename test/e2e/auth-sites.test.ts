@@ -10,18 +10,17 @@ import {
   pick,
   press,
   RECORD,
-  until,
   wireOf,
 } from './support/auth-steps.ts';
 import { BOTH, inWorlds, world } from './support/auth-world.ts';
-import { until as untilWidget } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
 inWorlds({ sites: BOTH }, ({ site }) => {
   test('given an expired token, when eight calls need one, then it is renewed once without a visible change', async () => {
     const page = await logIn(world, 'alice@example.com');
-    await until(page, 'signed-in');
+    await untilEvent(page, 'signed-in');
     world.service.faults.clearLog();
     world.service.clock.shift(16 * 60_000);
     assert.equal(await call(page, world, {}, 8), 'done');
@@ -34,7 +33,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
   test('a window signs in all waiting calls, with one code', async () => {
     const page = await world.open({ auth: 'popup' });
     const waiting = call(page, world, {}, 3);
-    await until(page, 'auth-required');
+    await untilEvent(page, 'auth-required');
     await fillIn(await press(page), world);
     assert.equal(await waiting, 'done');
     assert.equal(world.count('token'), 1);
@@ -44,14 +43,14 @@ inWorlds({ sites: BOTH }, ({ site }) => {
   test('given an identity page that severs the window, when the login completes, then the channel signs in, and the window never counted as closed', async () => {
     const page = await world.open({ auth: 'popup', idpId: 'corp' });
     const waiting = call(page, world);
-    await until(page, 'auth-required');
+    await untilEvent(page, 'auth-required');
     const window = await press(page);
     await fillIn(window, world);
     assert.equal(await waiting, 'done');
     assert.equal(world.count('token'), 1);
     // The window closes automatically, although the page no longer has a reference to the window.
     await isGone(window);
-    const failed = await page.evaluate(() => tools.events.filter(({ name }) => name === 'auth-failed'));
+    const failed = await eventsOf(page, 'auth-failed');
     assert.deepEqual(failed, []);
   });
 
@@ -69,7 +68,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     await fillIn(page, world, 'tom@example.com');
     await page.getByLabel('Code', { exact: true }).fill(await world.service.people.totp('tom'));
     await page.getByRole('button', { name: 'Confirm' }).click();
-    await untilWidget(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     const operations = ['login', 'challenge', 'authorize', 'token', 'session', 'chunks', 'put', 'commit'];
     assert.deepEqual(operationsOf(world), operations);
     assert.deepEqual(
@@ -88,7 +87,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
   test('a lost token is followed by a silent one only if the browser shows the session to the frame', async () => {
     const page = await world.open({ auth: 'popup' });
     const waiting = call(page, world);
-    await until(page, 'auth-required');
+    await untilEvent(page, 'auth-required');
     await fillIn(await press(page), world);
     await waiting;
     world.service.faults.clearLog();
@@ -98,8 +97,8 @@ inWorlds({ sites: BOTH }, ({ site }) => {
       assert.equal(await again, 'done');
       assert.deepEqual(operationsOf(world), ['session', 'authorize', 'token', 'session']);
     } else {
-      const out = await until(page, 'signed-out');
-      assert.equal(out.reason, 'expired');
+      const [out] = await untilEvent(page, 'signed-out');
+      assert.equal(out?.detail.reason, 'expired');
       assert.equal(world.count('authorize'), 1, 'one frame is tried, because the session might be visible');
       const window = page.waitForEvent('popup');
       await page.getByText('Sign in here').click();

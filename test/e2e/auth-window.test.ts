@@ -13,7 +13,7 @@ import {
   times,
 } from './support/auth-steps.ts';
 import { BOTH_AT_FULL_SIZE, inWorlds, isReady, world } from './support/auth-world.ts';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 
 inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
   for (const mode of ['query', 'fragment']) {
@@ -38,7 +38,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
       const calls = await page.evaluate(() => (globalThis as unknown as { calls: string[] }).calls);
       assert.deepEqual(calls, ['open', 'click is over']);
       await fillIn(window, world);
-      await until(page, 'upload-completed');
+      await untilEvent(page, 'upload-completed');
       assert.equal(window.isClosed(), true, 'the window closed itself');
       assert.equal(world.count('token'), 1, 'both routes deliver, one code is redeemed');
       const failed = await eventsOf(page, 'auth-failed');
@@ -73,7 +73,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
       ['popup-closed'],
     );
     await signInByWindow(page, world);
-    await until(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
   });
 
   test('"Open again" opens a new window while the old one is lost', async () => {
@@ -81,13 +81,13 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
     await (await openWindow(page)).close();
     await panel(page, 'popup-lost').waitFor();
     await signInByWindow(page, world);
-    await until(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
   });
 
   test('an unused window times out', async () => {
     const page = await openWaiting(world, times({ popupMs: 700 }));
     const [window] = await Promise.all([page.waitForEvent('popup'), signInButton(page).click()]);
-    await until(page, 'auth-failed');
+    await untilEvent(page, 'auth-failed');
     const [failed] = await eventsOf(page, 'auth-failed');
     assert.equal(failed?.detail.code, 'popup-timeout');
     await isGone(window);
@@ -120,7 +120,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
       channel.close();
     }, state);
     await fillIn(window, world);
-    await until(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     assert.equal(world.count('token'), 1);
   });
 
@@ -136,7 +136,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
         params,
       });
     }, state);
-    const failed = await until(page, 'auth-failed');
+    const failed = await untilEvent(page, 'auth-failed');
     assert.equal(failed[0]?.detail.code, 'code-rejected');
     assert.equal(world.count('token'), 1);
     assert.equal(world.count('session'), 0);

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { pick } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -33,7 +33,7 @@ for (const [what, policy] of [
 ] as const) {
   test(`BLAKE3 works if the worker's file ${what}`, async () => {
     const page = await pickUnder(policy);
-    const [completed] = await until(page, 'upload-completed');
+    const [completed] = await untilEvent(page, 'upload-completed');
     assert.deepEqual(
       completed?.detail.chunks.map(({ hash }: { hash: string }) => hash),
       [ABC],
@@ -46,7 +46,7 @@ for (const [what, policy] of [
 test("BLAKE3 fails with hash-failed if the worker's policy lacks 'wasm-unsafe-eval', and sends nothing", async () => {
   world.service.faults.clearLog();
   const page = await pickUnder("script-src 'self'");
-  const [failed] = await until(page, 'upload-failed');
+  const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'hash-failed');
   assert.deepEqual(await eventsOf(page, 'upload-completed'), []);
   assert.equal(world.service.log.filter(({ operation }) => operation === 'put').length, 0);

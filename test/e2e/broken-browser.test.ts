@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
 import { openElsewhere } from './support/transfer.ts';
@@ -74,7 +74,7 @@ const pick = (page: Page, { path }: Picked): Promise<void> =>
   page.setInputFiles('secure-uploader >> input[type=file]', path);
 
 async function isStored(page: Page, { sha256 }: Picked): Promise<void> {
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
 }
 
@@ -281,7 +281,7 @@ test('an upload waits while the network is away, and sends no stored chunk again
   await pick(page, file);
   await hasStored(page, 4);
   await world.browser.setOffline(true);
-  const [paused] = await until(page, 'upload-paused');
+  const [paused] = await untilEvent(page, 'upload-paused');
   assert.equal(paused?.detail.reason, 'offline');
   gate.open();
   await world.browser.setOffline(false);

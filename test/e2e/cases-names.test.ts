@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { drop, until } from './support/browser.ts';
+import { drop, untilEvent } from './support/browser.ts';
 import { sumOfFile } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { assertStored, filesOf, QUICK, requestsOf } from './support/transfer.ts';
@@ -29,7 +29,7 @@ function write(name: string): string {
 
 /** Asserts that these files are stored, each with its own bytes. Returns their names. */
 async function stored(page: Page, paths: readonly string[]): Promise<string[]> {
-  const completed = await until(page, 'upload-completed', paths.length);
+  const completed = await untilEvent(page, 'upload-completed', paths.length);
   const sums = await Promise.all(paths.map(sumOfFile));
   assert.deepEqual(new Set(completed.map(({ detail }) => detail.chunks[0].hash)), new Set(sums));
   for (const { detail } of completed) await assertStored(world, detail.commit.file_id, detail.chunks[0].hash);
@@ -50,7 +50,7 @@ test('a picture that is pasted twice by keys, without a pause, is stored under t
     await navigator.clipboard.write([new ClipboardItem({ 'image/png': png })]);
   });
   await Promise.all([page.keyboard.press('Control+V'), page.keyboard.press('Control+V')]);
-  await until(page, 'upload-completed', 2);
+  await untilEvent(page, 'upload-completed', 2);
   assert.equal(new Set((await filesOf(page)).map(({ name }) => name)).size, 2);
   assert.equal(new Set(await namesIn('image ')).size, 2);
   await page.close();
@@ -109,7 +109,7 @@ test('a name that another tab takes before the commit fails the file, and a new 
   await drop(tab, [other]);
   assert.deepEqual(await stored(tab, [other]), ['deed.pdf']);
   gate.open();
-  const [failed] = await until(page, 'upload-failed');
+  const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'name-taken');
   const putCount = requestsOf(world, 'put').length;
   await page.bringToFront();

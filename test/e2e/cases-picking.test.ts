@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { drop, until } from './support/browser.ts';
+import { drop, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { filesOf } from './support/transfer.ts';
@@ -131,7 +131,7 @@ test('after a visit that ended, a folder that is chosen on its row continues the
     await (await chooser).setFiles(folder);
   };
   await choose(first, '[data-action=folder]');
-  await until(first, 'upload-completed');
+  await untilEvent(first, 'upload-completed');
   // Two chunks are stored, and saved.
   await first.waitForFunction(() => {
     const files = document.querySelector('secure-uploader')?.snapshot.files ?? [];
@@ -144,7 +144,7 @@ test('after a visit that ended, a folder that is chosen on its row continues the
   const next = await world.openWithToken(settings);
   await next.getByText('Choose 1 file again').waitFor();
   await choose(next, '[part~=folder] [data-action=choose]');
-  const [finished] = await until(next, 'uploads-finished');
+  const [finished] = await untilEvent(next, 'uploads-finished');
   assert.equal(finished?.detail.doneCount, 1);
   assert.deepEqual(await pathsOf(next), ['Trip 2/half.bin']);
   const opened = world.service.faults.log.filter(({ operation }) => operation === 'session');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runConform } from '../support/conform.ts';
 import { OTHER_TOKEN, startOtherService } from '../support/other-service.ts';
-import { startBrowser, until } from './support/browser.ts';
+import { startBrowser, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { startPages } from './support/pages.ts';
 import { pick } from './support/transfer.ts';
@@ -34,7 +34,7 @@ test('the printed attributes and profile make the uploader work with another ser
   const sizes = { 'small.bin': 1000, 'large.bin': 25 * 2 ** 20 };
   for (const [name, sizeBytes] of Object.entries(sizes)) writeRandom(join(folder, name), sizeBytes);
   await pick(page, ...Object.keys(sizes).map((name) => join(folder, name)));
-  await until(page, 'upload-completed', 2);
+  await untilEvent(page, 'upload-completed', 2);
   for (const name of Object.keys(sizes))
     assert.ok(service.files.get(name)?.equals(await readFile(join(folder, name))), name);
 });

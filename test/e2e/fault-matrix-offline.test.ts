@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { fileFor, nameOf, outcomeOf } from './support/fault-cells.ts';
 import { OPERATIONS, readFaultTable } from './support/fault-table.ts';
 import { sumOf } from './support/files.ts';
@@ -32,7 +32,7 @@ async function signInOnce(): Promise<void> {
   await window.getByLabel(/e-?mail/i).fill('alice@example.com');
   await window.getByLabel(/password/i).fill(world.service.seed.password);
   await window.getByRole('button', { name: /sign in/i }).click();
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
   await page.close();
 }
 
@@ -59,14 +59,14 @@ for (const cell of cells) {
     await arrived.opened;
     await browser.setOffline(true);
     gone.open();
-    const [paused] = await until(page, 'upload-paused');
+    const [paused] = await untilEvent(page, 'upload-paused');
     const says = paused?.detail.reason === 'offline' ? /offline|no connection/i : /sign in/i;
     await page.locator('secure-uploader').getByText(says).first().waitFor();
     service.faults.clear();
     await browser.setOffline(false);
     // If the offline period interrupted sign-in, the user has to sign in again.
     if (paused?.detail.reason === 'signed-out') await page.locator('[data-action="sign-in"]').first().click();
-    const [completed] = await until(page, 'upload-completed');
+    const [completed] = await untilEvent(page, 'upload-completed');
     assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
     const log = service.log.filter((entry) => entry.fileName === nameOf(cell));
     assert.equal(outcomeOf(cell.column, await eventsOf(page), log).became, cell.expected);

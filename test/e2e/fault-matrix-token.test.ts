@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { eventsOf, type SeenEvent, until } from './support/browser.ts';
+import { eventsOf, type SeenEvent, untilEvent } from './support/browser.ts';
 import { arm, fileFor, isEndless, LONG_DEADLINES, SHORT_DEADLINES } from './support/fault-cells.ts';
 import { type Cell, readFaultTable } from './support/fault-table.ts';
 import { sumOf } from './support/files.ts';
@@ -28,7 +28,7 @@ before(async () => {
   await window.getByLabel(/e-?mail/i).fill('alice@example.com');
   await window.getByLabel(/password/i).fill(world.service.seed.password);
   await window.getByRole('button', { name: /sign in/i }).click();
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
 });
 after(() => world.close());
 
@@ -66,7 +66,7 @@ async function runCell(cell: Cell): Promise<string> {
     ({ name, detail }) => name === 'upload-paused' && detail.reason !== 'rate-limited',
   );
   if (paused) await signInButton().click();
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
   if (paused) return `paused: ${paused.detail.reason}`;
   if (counts.authorize > 1) return 'renewed';

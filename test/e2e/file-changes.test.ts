@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { engines, startEngine } from './support/auth-browsers.ts';
-import { drop, eventsOf, until } from './support/browser.ts';
+import { drop, eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { openElsewhere } from './support/transfer.ts';
@@ -64,7 +64,7 @@ const hasStoredSome = (page: Page, id: string): Promise<unknown> =>
 const MOMENTS = {
   'while it is hashed': async (page: Page) => {
     // The service holds the session request, so that nothing is sent and hashing stops after a few chunks.
-    await until(page, 'upload-started');
+    await untilEvent(page, 'upload-started');
     return async (): Promise<void> => undefined;
   },
   'while it is sent': async (page: Page, id: string) => {
@@ -92,7 +92,7 @@ for (const [what, isSame] of [
     service.faults.add({ operation: 'put', match, skip: 3, times: FOR_EVER, waitFor: gate.opened });
     const page = await world.openWithToken(SETTINGS.replace('no-resume ', ''));
     await drop(page, [path]);
-    const [added] = await until(page, 'file-added');
+    const [added] = await untilEvent(page, 'file-added');
     await hasStoredSome(page, added?.detail.id);
     if (!isSame) {
       const file = openSync(path, 'r+');
@@ -105,11 +105,11 @@ for (const [what, isSame] of [
     service.faults.clear();
     gate.open();
     if (isSame) {
-      const [completed] = await until(page, 'upload-completed');
+      const [completed] = await untilEvent(page, 'upload-completed');
       assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
       assert.equal(completed?.detail.id, added?.detail.id);
     }
-    const paused = await (isSame ? eventsOf(page, 'upload-paused') : until(page, 'upload-paused'));
+    const paused = await (isSame ? eventsOf(page, 'upload-paused') : untilEvent(page, 'upload-paused'));
     assert.deepEqual(
       paused.map(({ detail }) => detail.reason),
       isSame ? [] : ['needs-file'],
@@ -135,7 +135,7 @@ for (const [what, change] of Object.entries(CHANGES)) {
       else service.faults.add({ operation: 'put', match, skip: 3, times: FOR_EVER, waitFor: gate.opened });
       const page = await world.openWithToken(SETTINGS);
       await pick(page, [path, good]);
-      const [added] = await until(page, 'file-added');
+      const [added] = await untilEvent(page, 'file-added');
       const goOn = await come(page, added?.detail.id);
       change(path);
       service.faults.clear();
@@ -150,7 +150,7 @@ for (const [what, change] of Object.entries(CHANGES)) {
         added?.detail.id,
         { polling: 20 },
       );
-      const [completed] = await until(page, 'upload-completed');
+      const [completed] = await untilEvent(page, 'upload-completed');
       assert.equal(completed?.detail.name, `${count} good.bin`);
       assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, goodSha256);
       const names = (await service.listFiles('folder-a')).map((file) => file.name);
@@ -158,7 +158,7 @@ for (const [what, change] of Object.entries(CHANGES)) {
       if (what === 'is deleted') return page.close();
 
       await pick(page, [path]);
-      const again = (await until(page, 'upload-completed', 2)).at(-1);
+      const again = (await untilEvent(page, 'upload-completed', 2)).at(-1);
       const sums = await sumOf(service.readFile(again?.detail.commit.file_id));
       assert.equal(sums.sha256, await sumOfFile(path), 'picked again, it is stored as it is now');
       assert.equal((await eventsOf(page, 'upload-failed')).length, 0);
@@ -186,18 +186,18 @@ for (const engine of engines.filter((engine) => engine !== 'chromium'))
     await (await world.open(SETTINGS)).close();
     const page = await openElsewhere(world, await browser.newContext());
     await pick(page, [path]);
-    const [added] = await until(page, 'file-added');
+    const [added] = await untilEvent(page, 'file-added');
     await hasStoredSome(page, added?.detail.id);
     const sha256 = writeRandom(path, FILE_BYTES);
     service.faults.clear();
     gate.open();
-    const [failed] = await until(page, 'upload-failed');
+    const [failed] = await untilEvent(page, 'upload-failed');
     assert.equal(failed?.detail.code, 'file-changed');
     const names = (await service.listFiles('folder-a')).map((file) => file.name);
     assert.equal(names.includes(name), false, 'nothing is stored under its name');
 
     await page.getByRole('button', { name: 'Retry' }).first().click();
-    const [completed] = await until(page, 'upload-completed');
+    const [completed] = await untilEvent(page, 'upload-completed');
     assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
     await page.close();
   });

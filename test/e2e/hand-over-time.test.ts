@@ -1,9 +1,11 @@
 // The processor time that a page needs to hand its files to the file keeper while it is left.
+
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { untilInPage } from './support/browser.ts';
+import { until } from '../support/until.ts';
 import { untilActive, watchKeeper } from './support/keeper.ts';
 import { longestTaskOf } from './support/tasks.ts';
+import { filesOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const HANDED_COUNT = 500;
@@ -34,11 +36,7 @@ test('handing over 500 files takes at most 250 ms of processor time', async (t) 
     });
     measuredMs.push(Math.round(longestMs));
     await page.reload();
-    await untilInPage(
-      page,
-      async (count) => document.querySelector('secure-uploader')?.snapshot?.files.length === count,
-      HANDED_COUNT,
-    );
+    await until(async () => (await filesOf(page).catch(() => [])).length === HANDED_COUNT);
     await page.close();
   }
   t.diagnostic(`longest task of each round: ${measuredMs.join(', ')} ms of processor time`);

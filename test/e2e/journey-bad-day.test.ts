@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { Fault } from '../../demo/server/server.ts';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { setTokenSource } from './support/tokens.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -40,15 +40,15 @@ async function failsAndRecovers(faults: Fault[], code: string, sentence: RegExp)
   for (const fault of faults) world.service.faults.add(fault);
   const page = await world.openWithToken(QUICK);
   await pick(page, [bad, good]);
-  const [failed] = await until(page, 'upload-failed');
+  const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.name, 'bad.bin');
   assert.equal(failed?.detail.code, code);
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   assert.equal(completed?.detail.name, 'good.bin');
   await page.locator('secure-uploader').getByText(sentence).first().waitFor();
   world.service.faults.clear();
   await page.getByRole('button', { name: /retry.*bad\.bin/i }).click();
-  const [, again] = await until(page, 'upload-completed', 2);
+  const [, again] = await untilEvent(page, 'upload-completed', 2);
   const stored = await sumOf(world.service.readFile(again?.detail.commit.file_id));
   assert.deepEqual(stored, { sha256: badSha256, sizeBytes: 400_000 });
   await page.close();
@@ -85,7 +85,7 @@ test('a storage that refuses every byte is reported, and retry works once it acc
   world.service.faults.add({ operation: 'put', status: 403, ...FOR_EVER });
   const page = await world.openWithToken(QUICK);
   await pick(page, [bad]);
-  const [failed] = await until(page, 'upload-failed');
+  const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'upload-refused');
   assert.equal(failed?.detail.status, 403);
   await page
@@ -95,7 +95,7 @@ test('a storage that refuses every byte is reported, and retry works once it acc
     .waitFor();
   world.service.faults.clear();
   await page.getByRole('button', { name: /retry/i }).first().click();
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, badSha256);
   await page.close();
 });
@@ -109,7 +109,7 @@ test('a page that takes 403 of the storage for a full one still replaces an expi
     Object.assign(document.querySelector('secure-uploader') as HTMLElement, { profile });
   });
   await pick(page, [bad]);
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, badSha256);
   const puts = world.service.log.filter(({ operation, method }) => operation === 'put' && method === 'PUT');
   assert.deepEqual(
@@ -126,7 +126,7 @@ test('a service that is down is reported, and retry works once it is back', asyn
   await setTokenSource(page, () => Promise.resolve(token));
   await world.stopService();
   await pick(page, [bad]);
-  const [failed] = await until(page, 'upload-failed');
+  const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'network');
   await page
     .locator('secure-uploader')
@@ -135,7 +135,7 @@ test('a service that is down is reported, and retry works once it is back', asyn
     .waitFor();
   await world.startServiceAgain();
   await page.getByRole('button', { name: /retry/i }).first().click();
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, badSha256);
   await page.close();
 });
@@ -144,7 +144,7 @@ test('a folder without write permission is reported for each file, and nothing w
   world.service.faults.clearLog();
   const page = await world.openWithToken(`${QUICK} parent-id="folder-b"`, 'vic');
   await pick(page, [bad, good]);
-  const failed = await until(page, 'upload-failed', 2);
+  const failed = await untilEvent(page, 'upload-failed', 2);
   assert.deepEqual(new Set(failed.map(({ detail }) => detail.code)), new Set(['forbidden']));
   await page
     .locator('secure-uploader')
@@ -159,9 +159,9 @@ test('a folder without write permission is reported for each file, and nothing w
 test('a file that is too large for the page or the service is rejected, and the other one is uploaded', async () => {
   const page = await world.openWithToken(`${QUICK} max-file-size="350kB"`);
   await pick(page, [bad, good]);
-  const [rejected] = await until(page, 'file-rejected');
+  const [rejected] = await untilEvent(page, 'file-rejected');
   assert.equal(rejected?.detail.code, 'file-too-large');
-  assert.equal((await until(page, 'upload-completed'))[0]?.detail.name, 'good.bin');
+  assert.equal((await untilEvent(page, 'upload-completed'))[0]?.detail.name, 'good.bin');
   await page
     .locator('secure-uploader')
     .getByText(/too large/i)
@@ -173,8 +173,8 @@ test('a file that is too large for the page or the service is rejected, and the 
   writeRandom(large, 1_100_000);
   const small = await world.openWithToken(`${QUICK} parent-id="folder-small"`);
   await pick(small, [large, good]);
-  assert.equal((await until(small, 'upload-failed'))[0]?.detail.code, 'file-too-large');
-  assert.equal((await until(small, 'upload-completed'))[0]?.detail.name, 'good.bin');
+  assert.equal((await untilEvent(small, 'upload-failed'))[0]?.detail.code, 'file-too-large');
+  assert.equal((await untilEvent(small, 'upload-completed'))[0]?.detail.name, 'good.bin');
   assert.equal((await eventsOf(small, 'upload-failed')).length, 1);
   await small.close();
 });

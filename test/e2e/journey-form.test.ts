@@ -1,13 +1,15 @@
 // The element in a form of a page: the form waits for the upload, submits its values, and has them again after the user goes back.
 // Also in a page whose parts htmx replaces.
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright';
+import { TIMEOUT_MS } from '../support/until.ts';
 import { engines, startEngine } from './support/auth-browsers.ts';
-import { TIMEOUT_MS, until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { pick, puts } from './support/transfer.ts';
@@ -71,7 +73,7 @@ for (const engine of engines)
       const path = join(world.folder, name);
       const sha256 = writeRandom(path, FILE_BYTES);
       await pick(page, path);
-      await until(page, 'upload-started');
+      await untilEvent(page, 'upload-started');
       return { gate, sha256 };
     }
 
@@ -158,7 +160,7 @@ for (const engine of engines)
       const path = join(world.folder, `${engine}.bin`);
       const sha256 = writeRandom(path, FILE_BYTES);
       await page.setInputFiles('secure-uploader >> input[type=file]', path);
-      await until(page, 'upload-completed');
+      await untilEvent(page, 'upload-completed');
       await page.getByRole('button', { name: 'Send' }).click();
       await page.waitForURL(/sent\.html/);
       const sent = new URL(page.url()).searchParams.getAll('documents');

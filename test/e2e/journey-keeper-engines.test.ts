@@ -1,14 +1,15 @@
 // An upload at 20 MB/s continues over ten links and ten reloads in each engine, and the file is complete.
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { LogEntry } from '../../demo/server/faults.ts';
 import { isFullSize } from '../../scripts/scope.mjs';
 import type { FileSnapshot } from '../../src/core/types.ts';
+import { until } from '../support/until.ts';
 import type { SeenEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
-import { poll } from './support/poll.ts';
 import { startTab, type Tab, tabEngines } from './support/tabs.ts';
 import { assertStored, bytesOf, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -38,7 +39,7 @@ afterEach(() => {
 
 /** Polls the widget's file until `isReached` returns true for it. Fails if the upload ends before. */
 async function untilFile(tab: Tab, isReached: (file: FileSnapshot) => boolean): Promise<void> {
-  await poll(async () => {
+  await until(async () => {
     const file = await tab.evaluate<FileSnapshot | null>(
       "document.querySelector('secure-uploader')?.snapshot?.files[0] ?? null",
     );
@@ -69,7 +70,7 @@ const storedCount = (): number => puts().filter(({ stored }) => stored).length;
 async function diskBytesOf(tab: Tab): Promise<number> {
   const script = 'void navigator.storage.estimate().then(({ usage }) => { globalThis.diskBytes = usage; })';
   await tab.evaluate(script);
-  await poll(() => tab.evaluate<boolean>("'diskBytes' in globalThis"));
+  await until(() => tab.evaluate<boolean>("'diskBytes' in globalThis"));
   return tab.evaluate<number>('diskBytes');
 }
 
@@ -90,12 +91,12 @@ for (const engine of tabEngines) {
     let diskBytes = 0;
     try {
       await tab.goto(urls[0] ?? '');
-      await poll(() => tab.evaluate<boolean>('customElements.get("secure-uploader") !== undefined'));
+      await until(() => tab.evaluate<boolean>('customElements.get("secure-uploader") !== undefined'));
       let gate = limitPage();
       await tab.choose(path);
       for (let count = 1; count <= CHANGE_COUNT; count += 1) {
         const storedBefore = storedCount();
-        await poll(() => storedCount() >= storedBefore + LEFT_AFTER);
+        await until(() => storedCount() >= storedBefore + LEFT_AFTER);
         if (count % 2 === 0) await tab.reload();
         else await tab.goto(urls[((count + 1) / 2) % 2] ?? '');
         leftAt.push(puts().length);

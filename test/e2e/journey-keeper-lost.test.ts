@@ -1,4 +1,5 @@
 // The file keeper when something is lost: an answer, the worker, the file, a tab that has only some of the files.
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright';
 import { bundle } from '../../scripts/bundles.mjs';
 import { builtWidget } from '../support/built.ts';
-import { eventsOf, until, untilInPage } from './support/browser.ts';
+import { until } from '../support/until.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
-import { poll } from './support/poll.ts';
 import { assertStored, hasStored, pick } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -63,7 +64,7 @@ async function beginUpload(page: Page, name: string): Promise<Uploading> {
 
 /** Asserts that the only upload of the page resumed without a click, and completes. */
 async function assertResumed(page: Page, sha256: string): Promise<void> {
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   assert.ok(completed?.detail.skippedBytes >= 2 * MIB, 'it resumed where it was');
   const reasons = (await eventsOf(page, 'upload-paused')).map(({ detail }) => detail.reason);
@@ -74,7 +75,7 @@ async function assertResumed(page: Page, sha256: string): Promise<void> {
 async function assertChosenAgain(page: Page, { path }: Uploading, sha256: string): Promise<void> {
   await page.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
   await pick(page, path);
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
 }
 
@@ -96,7 +97,7 @@ test('a page that is left before the keeper’s answer has arrived does not lose
     loadCount += 1;
   });
   await page.reload({ waitUntil: 'commit' });
-  await poll(() => loadCount >= 2);
+  await until(() => loadCount >= 2);
   await page.waitForFunction(() => customElements.get('secure-uploader'), null, { polling: 50 });
   await assertResumed(page, sha256);
 });
@@ -112,7 +113,7 @@ test('a new tab gets files that are in different tabs', async () => {
     world.service.faults.clear();
   }
   const third = await open('ben');
-  await until(third, 'upload-paused', 4);
+  await untilEvent(third, 'upload-paused', 4);
   const reasons = (await eventsOf(third, 'upload-paused')).map(({ detail }) => detail.reason);
   assert.deepEqual(reasons.sort(), ['resuming', 'resuming', 'user', 'user']);
 });
@@ -126,7 +127,7 @@ test('a file that changed before the next page has to be chosen again', async ()
   await page.goto(`${world.pages.origin}/carl.html`);
   await page.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
   await pick(page, upload.path);
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, changed);
 });
 
@@ -160,10 +161,8 @@ test('a keeper that an ended browser left behind unregisters itself after a visi
   const page = await open('emil', '/left-behind.js');
   await page.waitForFunction(() => 'hasAsked' in globalThis, null, { polling: 50 });
   await page.goto(`${world.pages.origin}/plain.html`);
-  await untilInPage(
-    plain,
-    async (url) => !(await navigator.serviceWorker.getRegistration(url)),
-    '/left-behind.js',
+  await until(() =>
+    plain.evaluate(async () => !(await navigator.serviceWorker.getRegistration('/left-behind.js'))),
   );
 });
 
@@ -217,6 +216,6 @@ test('if the code of the keeper arrives late, the upload continues with the file
   const gate = await reloadWithoutCode(page);
   await page.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
   gate.open();
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
 });

@@ -1,14 +1,15 @@
 // The file keeper and uploads without saved progress: files of one chunk, queued files, and files that wait for `start()`.
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { FileSnapshot } from '../../src/core/types.ts';
-import { eventsOf, until } from './support/browser.ts';
+import { until } from '../support/until.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { untilActive, watchKeeper } from './support/keeper.ts';
-import { poll } from './support/poll.ts';
 import { assertStored, filesOf, pick, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -46,7 +47,7 @@ async function untilFiles(
   isReached: (files: readonly FileSnapshot[]) => boolean,
 ): Promise<readonly FileSnapshot[]> {
   let files: readonly FileSnapshot[] = [];
-  return poll(
+  return until(
     async () => {
       files = await filesOf(page).catch(() => []);
       return isReached(files) && files;
@@ -65,7 +66,7 @@ const storedCount = async (name: string): Promise<number> =>
 
 /** Waits until all files are completed. Asserts that each file is stored once. */
 async function assertAllStored(page: Page, sums: ReadonlyMap<string, string>): Promise<void> {
-  const completed = await until(page, 'upload-completed', sums.size);
+  const completed = await untilEvent(page, 'upload-completed', sums.size);
   assert.deepEqual(completed.map(({ detail }) => detail.name).sort(), [...sums.keys()].sort());
   for (const { detail } of completed)
     await assertStored(world, detail.commit.file_id, sums.get(detail.name) ?? '');
@@ -78,7 +79,7 @@ test('small files that are sent or queued continue after a reload, and each is s
   const gate = createGate();
   world.service.faults.add({ operation: 'put', skip: 1, times: FOR_EVER, waitFor: gate.opened });
   await pickAll(page, sums);
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
   await untilFiles(page, (files) => files.some(({ phase }) => phase === 'uploading'));
   const [done] = await eventsOf(page, 'upload-completed');
   await reload(page);
@@ -97,7 +98,7 @@ test('a small file whose commit was sent is not stored a second time', async () 
   world.service.faults.add({ operation: 'commit', cut: 'after-body', times: 1 });
   world.service.faults.add({ operation: 'commit', skip: 1, times: 1, waitFor: gate.opened });
   await pickAll(page, sums);
-  await poll(async () => requestsOf(world, 'commit').length > 0 && (await storedCount('committed.bin')) > 0);
+  await until(async () => requestsOf(world, 'commit').length > 0 && (await storedCount('committed.bin')) > 0);
   await reload(page);
   gate.open();
   await assertAllStored(page, sums);
@@ -125,14 +126,14 @@ test('paused and nested files, and files that wait for start(), are as they were
     await document.querySelector('secure-uploader')?.start();
     await document.querySelector('secure-uploader')?.resume();
   });
-  await until(page, 'upload-completed', 2);
+  await untilEvent(page, 'upload-completed', 2);
 });
 
 /** Uploads a file of its own in `page`. Asserts that the page shows no other file afterwards. */
 async function assertShowsOnlyItsOwn(page: Page, name: string): Promise<void> {
   await pickAll(page, writeFiles(name));
   await page.evaluate(() => document.querySelector('secure-uploader')?.start());
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
   assert.deepEqual(
     (await filesOf(page)).map((file) => file.name),
     [name],
@@ -170,7 +171,7 @@ test('a failed file without saved progress waits for the user after a reload', a
   const sums = writeFiles('refused.bin');
   world.service.faults.add({ operation: 'session', status: 403 });
   await pickAll(page, sums);
-  await until(page, 'upload-failed');
+  await untilEvent(page, 'upload-failed');
   await reload(page);
   const [file] = await untilFiles(page, ([first]) => first !== undefined && first.phase !== 'queued');
   assert.deepEqual([file?.phase, file?.pauseReason], ['paused', 'user']);
@@ -185,7 +186,7 @@ test('a failed file that cannot be retried is not handed over', async () => {
   world.service.faults.add({ operation: 'session', status: 413, times: FOR_EVER });
   await pickAll(page, writeFiles('too large.bin'));
   await page.evaluate(() => document.querySelector('secure-uploader')?.start());
-  const [failed] = await until(page, 'upload-failed');
+  const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'file-too-large');
   await pickAll(page, sums);
   await untilFiles(page, ({ length }) => length === 2);

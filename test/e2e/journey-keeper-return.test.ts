@@ -1,10 +1,12 @@
 // The file keeper and the back/forward cache: a page that comes back has its queued files, unless another page has got them. Also
 // a page that is left before its keeper is active.
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { builtWidget } from '../support/built.ts';
+import { until } from '../support/until.ts';
 import { writeRandom } from './support/files.ts';
 import { startTab, type Tab, type TabEngine, tabEngines } from './support/tabs.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -23,14 +25,15 @@ before(async () => {
 after(() => world.close());
 
 /** Evaluates `expression` until its value is true. It may use `await`; between two pages, there is nothing to evaluate it. */
-async function untilTrue(tab: Tab, expression: string): Promise<void> {
-  for (;;) {
-    const script = `void (async () => { globalThis.isTrue = ${expression}; })()`;
-    await tab.evaluate(script).catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    if (await tab.evaluate('globalThis.isTrue').catch(() => false)) return;
-  }
-}
+const untilTrue = (tab: Tab, expression: string): Promise<true> =>
+  until(
+    async () => {
+      const script = `void (async () => { globalThis.isTrue = ${expression}; })()`;
+      await tab.evaluate(script).catch(() => undefined);
+      return tab.evaluate<boolean>('globalThis.isTrue').catch(() => false);
+    },
+    () => expression,
+  );
 
 const FILES = "(document.querySelector('secure-uploader')?.snapshot?.files ?? [])";
 
@@ -62,7 +65,7 @@ async function openWithQueue(
 const startAll = (tab: Tab): Promise<unknown> =>
   tab.evaluate("void document.querySelector('secure-uploader').start()");
 
-const untilDone = (tab: Tab): Promise<void> =>
+const untilDone = (tab: Tab): Promise<true> =>
   untilTrue(tab, `${FILES}.filter(({ phase }) => phase === 'done').length === 2`);
 
 for (const engine of tabEngines) {

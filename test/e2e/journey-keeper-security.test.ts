@@ -1,4 +1,5 @@
 // What the file keeper gives to whom: the files of a page only to the next page of the same service and owner.
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,13 +7,13 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { Frame, Page } from 'playwright';
 import { chromiumArgs } from '../../scripts/browser.mjs';
 import { builtWidget } from '../support/built.ts';
+import { until } from '../support/until.ts';
 import { startEngine } from './support/auth-browsers.ts';
-import { eventsOf, until, untilInPage } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { hasKeeper, isUnregistered } from './support/keeper.ts';
 import { startPages } from './support/pages.ts';
-import { poll } from './support/poll.ts';
 import { hasStored, pick } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -105,7 +106,7 @@ function smallFile(): string {
 async function leave({ page }: Pick<Uploading, 'page'>): Promise<{ files: Record<string, object>[] }> {
   await page.evaluate(() => localStorage.removeItem('handed'));
   await page.goto(`${world.pages.origin}/plain.html`);
-  await untilInPage(page, async () => localStorage.getItem('handed') !== null, null);
+  await until(() => page.evaluate(() => localStorage.getItem('handed') !== null));
   return JSON.parse(await page.evaluate(() => localStorage.getItem('handed') ?? ''));
 }
 
@@ -200,7 +201,7 @@ test('after a change of the owner in another tab, the keeper gives nothing', asy
     localStorage.removeItem('dropped');
     Object.assign(document.querySelector('secure-uploader') ?? {}, { owner: 'bob' });
   });
-  await untilInPage(other, async () => localStorage.getItem('dropped') !== null, null);
+  await until(() => other.evaluate(() => localStorage.getItem('dropped') !== null));
   assert.equal(await ask(other, upload), 0);
 });
 
@@ -314,7 +315,7 @@ test('a frame in a page of another site gets no file from a tab that is open', a
     await askTabs(frame, upload);
     const other = await openIn(`${world.pages.origin}/plain.html`);
     await askTabs(other, upload);
-    await poll(async () => (await answerCountOf(other)) > 0);
+    await until(async () => (await answerCountOf(other)) > 0);
     assert.deepEqual([await answerCountOf(other), await answerCountOf(frame)], [1, 0]);
   } finally {
     await browser.close();
@@ -330,7 +331,7 @@ test('when no page has asked in time, the keeper drops the file and unregisters 
   await leave(upload);
   await isUnregistered(upload.page, keeper);
   const page = await world.open(await attributes(upload.owner));
-  await until(page, 'upload-paused', 2);
+  await untilEvent(page, 'upload-paused', 2);
   const reasons = (await eventsOf(page, 'upload-paused')).map(({ detail }) => detail.reason);
   assert.equal(reasons.at(-1), 'needs-file');
 });
@@ -338,7 +339,7 @@ test('when no page has asked in time, the keeper drops the file and unregisters 
 test('the keeper unregisters itself when a page without unfinished uploads is left', async () => {
   const page = await world.open(await attributes('carl'));
   await pick(page, smallFile());
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
   await hasKeeper(page, keeper);
   await leave({ page });
   await isUnregistered(page, keeper);
@@ -374,7 +375,7 @@ test('a file that a script put in place of another is not accepted, and malforme
     [keeper, world.service.baseUrl, upload.owner, upload.key] as const,
   );
   const page = await world.open(await attributes(upload.owner));
-  await until(page, 'upload-paused', 2);
+  await untilEvent(page, 'upload-paused', 2);
   const row = await page.evaluate((key) => {
     const { files = [], rejections } = document.querySelector('secure-uploader')?.snapshot ?? {};
     return [files.find(({ name }) => key.includes(name))?.pauseReason, rejections?.length];

@@ -1,13 +1,14 @@
 // Tests what an upload survives in each browser. The table of docs/resume.md has the results; with `UPDATE_TABLES=1`, this test
 // writes the results of the browsers that it ran.
+
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { builtWidget } from '../support/built.ts';
+import { until } from '../support/until.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
-import { poll } from './support/poll.ts';
 import { startTab, type Tab, type TabEngine, tabEngines } from './support/tabs.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -31,7 +32,7 @@ afterEach(() => world.service.faults.clear());
 
 /** Evaluates `expression` until its value is true. Between two pages, there is nothing to evaluate it. */
 const untilTrue = (tab: Tab, expression: string): Promise<unknown> =>
-  poll(
+  until(
     () => tab.evaluate(expression).catch(() => false),
     () => expression,
   );

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { ConsoleMessage, Page } from 'playwright';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { assertStored, filesOf, hasStored, pick } from './support/transfer.ts';
@@ -52,7 +52,7 @@ async function beginUpload(page: Page): Promise<string> {
 }
 
 async function assertResumed(page: Page, sha256: string): Promise<void> {
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   assert.ok(completed?.detail.skippedBytes >= 6 * MIB, 'it resumed where it was');
 }
@@ -73,7 +73,7 @@ test('an upload that the user paused is still paused after a reload, and resumes
   await page.evaluate(() => document.querySelector('secure-uploader')?.pause());
   world.service.faults.clear();
   await reload(page);
-  await until(page, 'upload-paused', 2);
+  await untilEvent(page, 'upload-paused', 2);
   assert.deepEqual(await reasonsOf(page), ['resuming', 'user']);
   await page.getByRole('button', { name: /^resume: /i }).click();
   await assertResumed(page, sha256);
@@ -85,7 +85,7 @@ test('a new tab gets the file of a paused upload from a tab that is still open',
   await first.evaluate(() => document.querySelector('secure-uploader')?.pause());
   world.service.faults.clear();
   const second = await open(undefined, '/shared.html');
-  await until(second, 'upload-paused', 2);
+  await untilEvent(second, 'upload-paused', 2);
   assert.deepEqual(await reasonsOf(second), ['resuming', 'user']);
   await second.evaluate(() => document.querySelector('secure-uploader')?.resume());
   await assertResumed(second, sha256);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
 import { hasStored, pick } from './support/transfer.ts';
@@ -58,7 +58,7 @@ test('a user who closes the tab of a running upload is warned, and can stay unti
   assert.equal(dialog.type(), 'beforeunload');
   await dialog.dismiss();
   gate.open();
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
   // The listener is removed with the next rendering.
   await page.waitForFunction("dispatchEvent(new Event('beforeunload', { cancelable: true }))", null, {
     polling: 50,
@@ -76,7 +76,7 @@ test('with wake-lock, the browser keeps the screen on until the upload is comple
   await page.waitForFunction('locks.length === 1', null, { polling: 50 });
   assert.deepEqual(await page.evaluate(LOCKS), [false]);
   gate.open();
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
   await page.waitForFunction('locks[0].released', null, { polling: 50 });
   assert.deepEqual(await page.evaluate(LOCKS), [true]);
 });

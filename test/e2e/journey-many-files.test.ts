@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { drop, eventsOf, until } from './support/browser.ts';
+import { drop, eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
 import { LONG_TASK_MS, longestTaskOf, medianOf } from './support/tasks.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -71,7 +71,7 @@ test('two hundred files in one drop each end stored correctly, or rejected with 
   const dropped = writeAwkward(folder);
   const page = await world.openWithToken(`chunk-size="64KiB" max-file-size="2MiB"`);
   await drop(page, dropped);
-  const [finished] = await until(page, 'uploads-finished');
+  const [finished] = await untilEvent(page, 'uploads-finished');
   assert.deepEqual(finished?.detail, { doneCount: 199, failedCount: 0, canceledCount: 0, waitingCount: 0 });
 
   const rejected = await eventsOf(page, 'file-rejected');
@@ -117,7 +117,7 @@ test(`${SMALL_COUNT} small files are all stored, each with its own bytes`, async
     const files = Array.from({ length: ${SMALL_COUNT} }, (_, at) => new File([bytesOf(at)], 'small ' + at + '.bin'));
     return document.querySelector('secure-uploader').addFiles(files);
   })()`);
-  const [finished] = await until(page, 'uploads-finished');
+  const [finished] = await untilEvent(page, 'uploads-finished');
   assert.deepEqual(finished?.detail, {
     ...{ doneCount: SMALL_COUNT, failedCount: 0, canceledCount: 0, waitingCount: 0 },
   });

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import exifr from 'exifr';
 import type { Page } from 'playwright';
 import { fixture, secretsIn } from '../photos/support.ts';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const COUNT = 30;
@@ -38,7 +38,7 @@ async function addPhotos(page: Page, count: number): Promise<void> {
 
 /** Resolves with what is stored for each upload of a page. */
 async function storedOf(page: Page): Promise<Uint8Array<ArrayBuffer>[]> {
-  const [finished] = await until(page, 'uploads-finished');
+  const [finished] = await untilEvent(page, 'uploads-finished');
   assert.equal(finished?.detail.failedCount, 0);
   const completed = await eventsOf(page, 'upload-completed');
   return Promise.all(
@@ -78,7 +78,7 @@ test('photos become smaller copies, and a film is refused', async () => {
   await page.evaluate(() =>
     document.querySelector('secure-uploader')?.addFiles(new File(['\0\0\0\x18ftypqt  48.8584'], 'film.mov')),
   );
-  const [failed] = await until(page, 'upload-failed');
+  const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'location-not-removed');
   // The live region has the same sentence.
   const shown = page.locator('secure-uploader [part~=error]');
@@ -92,7 +92,7 @@ test('without extras.js, a photo is not sent, and the console says why', async (
   const warnings: string[] = [];
   page.on('console', (message) => warnings.push(message.text()));
   await addPhotos(page, 1);
-  const [failed] = await until(page, 'upload-failed');
+  const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'transform-failed');
   assert.ok(
     warnings.some((text) => text.includes('Load extras.js first')),

@@ -7,7 +7,7 @@ import type { Page } from 'playwright';
 import ts from 'typescript';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { all, read } from '../support/documents.ts';
-import { until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { pick } from './support/transfer.ts';
@@ -87,7 +87,7 @@ test('the title shows the progress, and a notification the end to a user who is 
     await page.waitForFunction(() => /^[1-9]\d?% /.test(document.title), null, { polling: 50 });
     assert.match(await page.title(), new RegExp(`^\\d+% ${title}$`));
     gate.open();
-    await until(page, 'uploads-finished', count);
+    await untilEvent(page, 'uploads-finished', count);
     assert.equal(await page.title(), title);
   };
   await page.evaluate('isHidden = true');
@@ -136,7 +136,7 @@ test('OpenTelemetry gets one trace of an upload, from the pick to the commit', a
   writeRandom(path, 3 * MIB);
   await page.locator('secure-uploader').waitFor();
   await pick(page, path);
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
   const spans = (await page.evaluate('finishedSpans()')) as FinishedSpan[];
   const [upload] = spans.filter(({ name }) => name === 'upload');
   assert.ok(upload);
@@ -195,7 +195,7 @@ const pickSmall = async (page: Page): Promise<void> => {
 test('without `tracing.js`, the one file uploads without spans, says which file is missing, and can load it later', async () => {
   const page = await openTraced('nothing');
   await pickSmall(page);
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
   const diagnose = (): Promise<string> =>
     page.evaluate(() =>
       (document.querySelector('secure-uploader') as SecureUploader).diagnose().then(
@@ -211,8 +211,8 @@ test('without `tracing.js`, the one file uploads without spans, says which file 
 test('an upload can be paused while the code for spans is being loaded, and continues without it', async () => {
   const page = await openTraced('a load that never ends');
   await pickSmall(page);
-  await until(page, 'file-added');
+  await untilEvent(page, 'file-added');
   await page.evaluate(() => document.querySelector('secure-uploader')?.pause());
   await page.evaluate(() => document.querySelector('secure-uploader')?.resume());
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
 });

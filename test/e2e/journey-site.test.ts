@@ -13,7 +13,7 @@ import { startDemo } from '../../scripts/demo.mjs';
 import { DOCUMENTS, PAGES, pageOf } from '../../scripts/site.mjs';
 import type { FileSnapshot, SecureUploader } from '../../src/index.ts';
 import { serve } from '../package/serve.ts';
-import { TIMEOUT_MS } from './support/browser.ts';
+import { TIMEOUT_MS, until } from '../support/until.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'secure-uploader-site-'));
 const built = join(scratch, 'site');
@@ -51,20 +51,21 @@ async function open(
 }
 
 /** Resolves with the newest file of the list when `isWanted` is true for it, and `isReady`. */
-async function fileWith(
+function fileWith(
   page: Page,
   isWanted: (file: FileSnapshot) => boolean,
   isReady: () => boolean | Promise<boolean> = () => true,
 ): Promise<FileSnapshot> {
-  const deadline = Date.now() + TIMEOUT_MS;
-  for (;;) {
-    const file = await page.evaluate(() =>
-      document.querySelector<SecureUploader>('secure-uploader')?.snapshot.files.at(-1),
-    );
-    if (file && isWanted(file) && (await isReady())) return file;
-    assert.ok(Date.now() < deadline, JSON.stringify(file));
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 50)));
-  }
+  let file: FileSnapshot | undefined;
+  return until(
+    async () => {
+      file = await page.evaluate(() =>
+        document.querySelector<SecureUploader>('secure-uploader')?.snapshot.files.at(-1),
+      );
+      return file && isWanted(file) && (await isReady()) && file;
+    },
+    () => JSON.stringify(file),
+  );
 }
 
 const press = (page: Page, name: string): Promise<void> =>
@@ -151,7 +152,7 @@ describe('The site', () => {
     assert.equal(status, 204);
     assert.equal(await isUp(), false);
     await page.close();
-    while (!(await isUp())) await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(isUp);
   });
 
   test('lets its visitors sign in at the service, with the account that it names', async (t) => {

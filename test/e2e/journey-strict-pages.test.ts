@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Frame, Page } from 'playwright';
 import { builtWidget } from '../support/built.ts';
-import { type SeenEvent, until } from './support/browser.ts';
+import { type SeenEvent, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { type Pages, startPages } from './support/pages.ts';
 import { assertStored } from './support/transfer.ts';
@@ -64,7 +64,7 @@ describe('A strict page', () => {
     const two = `${element('id="one"')}${element('id="two"')}`;
     const { page, errors, warnings } = await open(world.pages.add('/two.html', two));
     const hashes = [await pick(page, '#one', 'one.bin'), await pick(page, '#two', 'two.bin')];
-    const completed = await until(page, 'upload-completed', 2);
+    const completed = await untilEvent(page, 'upload-completed', 2);
     await assertStored(world, idOf(completed, 'one.bin'), hashes[0] ?? '');
     await assertStored(world, idOf(completed, 'two.bin'), hashes[1] ?? '');
     const names = await page.evaluate(() =>
@@ -87,7 +87,7 @@ describe('A strict page', () => {
     assert.equal(warnings.length, 1, warnings.join());
     assert.match(warnings[0] ?? '', /already defined by another copy/);
     const sha256 = await pick(page, 'secure-uploader', 'copies.bin');
-    await assertStored(world, idOf(await until(page, 'upload-completed'), 'copies.bin'), sha256);
+    await assertStored(world, idOf(await untilEvent(page, 'upload-completed'), 'copies.bin'), sha256);
     assert.deepEqual(errors, []);
   });
 
@@ -99,7 +99,7 @@ describe('A strict page', () => {
       inner.append(document.querySelector('secure-uploader') as HTMLElement);
     });
     const sha256 = await pick(page, 'secure-uploader', 'nested.bin');
-    await assertStored(world, idOf(await until(page, 'upload-completed'), 'nested.bin'), sha256);
+    await assertStored(world, idOf(await untilEvent(page, 'upload-completed'), 'nested.bin'), sha256);
     assert.deepEqual([errors, warnings], [[], []]);
   });
 
@@ -110,7 +110,7 @@ describe('A strict page', () => {
     const { page, errors, warnings } = await open(outside.add('/outside.html', frame));
     const framed = page.frames().find((each) => each.url() === inner) ?? assert.fail('no frame');
     const sha256 = await pick(framed, 'secure-uploader', 'framed.bin');
-    const completed = await until(framed, 'upload-completed');
+    const completed = await untilEvent(framed, 'upload-completed');
     await assertStored(world, idOf(completed, 'framed.bin'), sha256);
     assert.deepEqual([errors, warnings], [[], []]);
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { LogEntry } from '../../demo/server/faults.ts';
-import { drop, eventsOf, until } from './support/browser.ts';
+import { drop, eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
 import { filesOf } from './support/transfer.ts';
@@ -61,7 +61,7 @@ async function leaveInTheMiddle(attributes = ATTRIBUTES): Promise<void> {
   stopAfter(6);
   const page = await world.openWithToken(attributes);
   await pick(page);
-  await until(page, 'upload-started');
+  await untilEvent(page, 'upload-started');
   await storedBytes(page, 6 * MIB);
   await page.close();
   world.service.faults.clear();
@@ -82,13 +82,13 @@ test('an unfinished upload is in the list again, asks for its file, rejects anot
   const choose = page.getByRole('button', { name: /^choose file:/i });
   let [chooser] = await Promise.all([page.waitForEvent('filechooser'), choose.click()]);
   await chooser.setFiles(wrong);
-  const [rejected] = await until(page, 'file-rejected');
+  const [rejected] = await untilEvent(page, 'file-rejected');
   assert.equal(rejected?.detail.code, 'wrong-file');
   await row.waitFor();
 
   [chooser] = await Promise.all([page.waitForEvent('filechooser'), choose.click()]);
   await chooser.setFiles(path);
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   assert.ok(completed?.detail.skippedBytes >= 6 * MIB, 'it resumed where it was');
   assert.equal((await eventsOf(page, 'file-added')).length, 1);
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
@@ -105,7 +105,7 @@ for (const [how, give] of [
     const page = await world.openWithToken(ATTRIBUTES);
     await page.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
     await give(page);
-    await until(page, 'upload-completed');
+    await untilEvent(page, 'upload-completed');
     assert.equal((await eventsOf(page, 'file-added')).length, 1);
     sentOnce();
     await page.close();
@@ -142,7 +142,7 @@ test('a file whose handle was saved resumes after a restart with one click, with
     chooserCount += 1;
   });
   await page.getByRole('button', { name: /^choose file:/i }).click();
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   assert.equal(chooserCount, 0);
   assert.ok(completed?.detail.skippedBytes >= 3 * MIB, 'it resumed where it was');
   assert.ok(answeredPuts().length <= 5, 'only what was missing was sent');
@@ -167,7 +167,7 @@ for (const [how, alice, vic] of [
     const page = await world.openWithToken(`${ATTRIBUTES} ${vic}`, 'vic');
     if (!vic) await page.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
     await pick(page);
-    const [completed] = await until(page, 'upload-completed');
+    const [completed] = await untilEvent(page, 'upload-completed');
     assert.equal((await eventsOf(page, 'file-added')).length, 1);
     const [started] = await eventsOf(page, 'upload-started');
     assert.equal(
@@ -200,7 +200,7 @@ test('a file of the same name, size and time with one byte changed is stored in 
   const time = new Date(1_700_000_000_000);
   utimesSync(path, time, time);
   await pick(first);
-  await until(first, 'upload-failed');
+  await untilEvent(first, 'upload-failed');
   await first.close();
   world.service.faults.clear();
   world.service.faults.clearLog();
@@ -213,7 +213,7 @@ test('a file of the same name, size and time with one byte changed is stored in 
   const second = await world.openWithToken(ATTRIBUTES);
   await second.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
   await pick(second);
-  const [completed] = await until(second, 'upload-completed');
+  const [completed] = await untilEvent(second, 'upload-completed');
   const { createReadStream } = await import('node:fs');
   const now = (await sumOf(createReadStream(path))).sha256;
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, now);
@@ -228,12 +228,12 @@ test('the same file in two tabs is uploaded once, and both show that it is done'
   await storedBytes(leader, 2 * MIB);
   const follower = await world.openWithToken(ATTRIBUTES);
   await pick(follower);
-  const [paused] = await until(follower, 'upload-paused');
+  const [paused] = await untilEvent(follower, 'upload-paused');
   assert.equal(paused?.detail.reason, 'other-tab');
   await storedBytes(follower, 4 * MIB);
   gate.open();
-  await until(leader, 'upload-completed');
-  const [completed] = await until(follower, 'upload-completed');
+  await untilEvent(leader, 'upload-completed');
+  const [completed] = await untilEvent(follower, 'upload-completed');
   assert.equal(completed?.detail.sentBytes, 0);
   sentOnce();
   assert.equal(sessions(), 1);
@@ -248,10 +248,10 @@ test('a tab that crashes leaves its upload to the next', async () => {
   await storedBytes(leader, 3 * MIB);
   const follower = await world.openWithToken(ATTRIBUTES);
   await pick(follower);
-  await until(follower, 'upload-paused');
+  await untilEvent(follower, 'upload-paused');
   world.service.faults.clear();
   await leader.close({ runBeforeUnload: false });
-  const [completed] = await until(follower, 'upload-completed');
+  const [completed] = await untilEvent(follower, 'upload-completed');
   assert.ok(completed?.detail.skippedBytes > 0);
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
   sentOnce();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { drop, until } from './support/browser.ts';
+import { drop, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -39,7 +39,7 @@ async function addTwo(page: Page): Promise<void> {
   const files = ['first.bin', 'second.bin'].map((name) => join(world.folder, name));
   for (const file of files) writeRandom(file, 1024);
   await drop(page, files);
-  await until(page, 'file-added', 2);
+  await untilEvent(page, 'file-added', 2);
 }
 
 test('every button is at least 44 px wide and high, and none overlaps another', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isFullSize } from '../../scripts/scope.mjs';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { tokenCallsOf } from './support/tokens.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -38,7 +38,7 @@ test('a user drops a file, signs in in the window, and the service has it byte f
   await window.getByLabel(/e-?mail/i).fill('alice@example.com');
   await window.getByLabel(/password/i).fill(world.service.seed.password);
   await window.getByRole('button', { name: /sign in/i }).click();
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   assert.equal(window.isClosed(), true, 'the window closed itself');
   assert.equal(completed?.detail.sentBytes, SIZE_BYTES);
   assert.deepEqual(await download(completed?.detail.commit.file_id), { sha256, sizeBytes: SIZE_BYTES });
@@ -80,7 +80,7 @@ test('the browser is killed in the middle, and the same file picked again resume
 
   const second = await world.openWithToken();
   await second.setInputFiles('secure-uploader >> input[type=file]', path);
-  const [completed] = await until(second, 'upload-completed');
+  const [completed] = await untilEvent(second, 'upload-completed');
   const sentAgain = world.service.log.filter(
     (entry) => entry.operation === 'put' && answered.has(entry.hash),
   );
@@ -107,7 +107,7 @@ test('given getToken, when three files are added together, then no sign-in is ev
   const paths = [1, 2, 3].map((number) => join(world.folder, `token-${number}.bin`));
   for (const path of paths) writeRandom(path, 3 * MIB);
   await page.setInputFiles('secure-uploader >> input[type=file]', paths);
-  await until(page, 'upload-completed', 3);
+  await untilEvent(page, 'upload-completed', 3);
   assert.equal(await tokenCallsOf(page), 1);
   assert.equal(await page.evaluate(() => (globalThis as unknown as { sawSignIn: boolean }).sawSignIn), false);
   assert.deepEqual(await eventsOf(page, 'auth-required'), []);

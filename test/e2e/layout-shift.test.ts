@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { pick } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -38,7 +38,7 @@ for (const width of WIDTHS_PX)
       uploadThroughput: 700_000,
     });
     await pick(page, ...paths);
-    await until(page, 'file-added', COUNT);
+    await untilEvent(page, 'file-added', COUNT);
     await page
       .locator('secure-uploader .row')
       .nth(COUNT - 1)
@@ -61,7 +61,7 @@ for (const width of WIDTHS_PX)
               moves.push(`${JSON.stringify(before)} to ${JSON.stringify(now)}`);
       }).observe({ type: 'layout-shift' });
     });
-    await until(page, 'uploads-finished');
+    await untilEvent(page, 'uploads-finished');
     await page.locator('secure-uploader .totals.done').waitFor();
     const moves = await page.evaluate(() => (globalThis as unknown as { moves: string[] }).moves);
     assert.deepEqual(moves, []);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { SecureUploaderEventMap } from '../../src/ui/event-map.ts';
-import { until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { assertStored, filesOf, pick, requestsOf } from './support/transfer.ts';
@@ -58,7 +58,7 @@ test('small files resume automatically on the next visit, and one that was pause
   service.faults.add({ operation: 'put', times: Number.POSITIVE_INFINITY, waitFor: gate.opened });
   const first = await world.open('keep-files');
   await pick(first, ...[...sums.keys()].map((name) => join(world.folder, name)));
-  await until(first, 'upload-started', 3);
+  await untilEvent(first, 'upload-started', 3);
   await first.getByRole('button', { name: 'Pause: a.bin' }).click();
   await keeps(first, 3, 1);
   await first.close();
@@ -67,7 +67,7 @@ test('small files resume automatically on the next visit, and one that was pause
   service.faults.clearLog();
 
   const next = await world.open('keep-files');
-  await until(next, 'upload-completed', 2);
+  await untilEvent(next, 'upload-completed', 2);
   await next.getByRole('grid').getByText('Paused').waitFor();
   const paused = (await filesOf(next)).filter(({ phase }) => phase === 'paused');
   assert.deepEqual(
@@ -80,7 +80,7 @@ test('small files resume automatically on the next visit, and one that was pause
     'nothing of it was sent',
   );
   await next.getByRole('button', { name: 'Resume: a.bin' }).click();
-  for (const { detail } of await until(next, 'upload-completed', 3))
+  for (const { detail } of await untilEvent(next, 'upload-completed', 3))
     await assertStored(world, detail.commit.file_id, sums.get(detail.name) ?? '');
   await keeps(next, 0, 0);
   await next.close();
@@ -95,7 +95,7 @@ test('a canceled upload does not resume, although the page was closed while the 
   for (const name of names) writeRandom(join(world.folder, name), 10_000);
   const first = await world.open('keep-files');
   await pick(first, ...names.map((name) => join(world.folder, name)));
-  await until(first, 'upload-started', 2);
+  await untilEvent(first, 'upload-started', 2);
   await first.getByRole('button', { name: 'Pause: kept.bin' }).click();
   await first.getByRole('button', { name: 'Cancel: canceled.bin' }).click();
   await first.getByRole('button', { name: 'Undo', exact: true }).waitFor();

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { startSink } from '../bench/sink.mjs';
-import { until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 import { type Pages, startPages } from './support/pages.ts';
 import { pick } from './support/transfer.ts';
 
@@ -117,7 +117,7 @@ test(`the whole upload of a file of ${LARGE_BYTES / MIB} MiB uses little memory,
   const isDone = (): Promise<boolean> =>
     page.evaluate(() => document.querySelector('secure-uploader')?.snapshot.totals.openCount === 0);
   const peaks = await watch(page, path, async () => (await sink.counts()).bytes > 0 && (await isDone()));
-  const [finished] = await until(page, 'uploads-finished');
+  const [finished] = await untilEvent(page, 'uploads-finished');
   assert.equal(finished?.detail.doneCount, 1);
   assert.equal((await sink.counts()).perOrigin.storage.bytes, LARGE_BYTES);
   stayFlat(peaks, (text) => t.diagnostic(text));

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { chromium } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { startSink } from '../bench/sink.mjs';
-import { until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 import { startPages } from './support/pages.ts';
 import { pick } from './support/transfer.ts';
 
@@ -38,7 +38,7 @@ async function mostAtOnce(t: TestContext, http2: boolean): Promise<number> {
   await page.addInitScript(countPuts);
   await page.goto(url);
   await pick(page, path);
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
   return page.evaluate(() => (globalThis as unknown as { mostPuts: number }).mostPuts);
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { assertStored, filesOf, QUICK } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -117,7 +117,7 @@ for (const { about, name, shown = name, stored = shown, refused, relativePath, c
     const given = { name, relativePath: relativePath ?? name, content: content ?? `bytes ${count}` };
     await add([given]);
     if (refused) {
-      const [failed] = await until(page, 'upload-failed');
+      const [failed] = await untilEvent(page, 'upload-failed');
       assert.equal(failed?.detail.code, refused);
       await page
         .locator('secure-uploader')
@@ -126,7 +126,7 @@ for (const { about, name, shown = name, stored = shown, refused, relativePath, c
         .waitFor();
       assert.equal((await namesIn('folder-a')).includes(stored), false);
     } else {
-      const [completed] = await until(page, 'upload-completed');
+      const [completed] = await untilEvent(page, 'upload-completed');
       assert.equal(completed?.detail.name, shown);
       assert.equal(completed?.detail.relativePath, given.relativePath);
       const { file_id: fileId } = completed?.detail.commit ?? {};
@@ -153,7 +153,7 @@ for (const [about, paths] of Object.entries(TWINS)) {
       content: `${about} ${at}`,
     }));
     await add(files);
-    const completed = await until(page, 'upload-completed', 2);
+    const completed = await untilEvent(page, 'upload-completed', 2);
     const bytes = new Map<string, string>();
     for (const { detail } of completed) bytes.set(detail.commit.file_id, detail.chunks[0].hash);
     assert.deepEqual(new Set(bytes.values()), new Set(files.map(({ content }) => sumOfText(content))));
@@ -168,9 +168,9 @@ test('a name that exists in a folder with unique names: rejected with a sentence
     }, folder);
   await parentFor('folder-unique');
   await add([{ name: 'only one.txt', relativePath: 'only one.txt', content: 'first' }]);
-  await until(page, 'upload-completed');
+  await untilEvent(page, 'upload-completed');
   await add([{ name: 'only one.txt', relativePath: 'only one.txt', content: 'second' }]);
-  const [failed] = await until(page, 'upload-failed');
+  const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'name-taken');
   await page
     .locator('secure-uploader')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import { drop, until } from './support/browser.ts';
+import { drop, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import {
   assertStored,
@@ -65,7 +65,7 @@ for (const chunkCount of [3, CHUNK_COUNT]) {
     world.service.faults.add({ operation: 'put', delayMs: 50, times: FOR_EVER });
     const page = await openForFolders();
     await drop(page, dropped);
-    const completed = await until(page, 'upload-completed', 3);
+    const completed = await untilEvent(page, 'upload-completed', 3);
     const sentBytes = completed.reduce((sum, { detail }) => sum + detail.sentBytes, 0);
     assert.equal(bytesOf(requestsOf(world, 'put')), sentBytes, 'the page says what it sent');
     assert.ok(sentBytes <= 3 * sizeBytes, 'no upload was started twice');
@@ -92,7 +92,7 @@ test('when the copy that is being sent is canceled, the others send what is miss
   await hasStored(page, 6 * CHUNK_BYTES);
   const leader = (await filesOf(page)).toSorted((a, b) => b.sentBytes - a.sentBytes)[0];
   await page.evaluate((id) => document.querySelector('secure-uploader')?.cancel(id), leader?.id ?? '');
-  const completed = await until(page, 'upload-completed', 2);
+  const completed = await untilEvent(page, 'upload-completed', 2);
   for (const { detail } of completed) await assertStored(world, detail.commit.file_id, sha256);
   puts(world);
   await page.close();
@@ -115,7 +115,7 @@ test('a second browser that continues a file sends at most what the first one ha
   const second = await openElsewhere(world, other);
   assert.deepEqual(await filesOf(second), [], 'it has no data of the first');
   await pick(second, path);
-  const [completed] = await until(second, 'upload-completed');
+  const [completed] = await untilEvent(second, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   // Not from the event: if the session id is secret, it has none.
   const session = requestsOf(world, 'session').at(-1)?.sessionId;

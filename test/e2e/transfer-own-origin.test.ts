@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { assertStored, pick, QUICK, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -23,7 +23,7 @@ test('a page that does not name its origin sends nothing there', async () => {
   const path = join(world.folder, 'refused.bin');
   writeRandom(path, 1000);
   await pick(page, path);
-  const [failed] = await until(page, 'upload-failed');
+  const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'bad-config');
   assert.deepEqual(requestsOf(world, 'put'), []);
   await page.close();
@@ -39,7 +39,7 @@ test('a page that names its origin sends the bytes there, without cookies and re
   const sha256 = writeRandom(path, 2.5 * 2 ** 20);
   world.service.faults.add({ operation: 'put', status: 503, headers: { 'retry-after': '0' } });
   await pick(page, path);
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   const entries = requestsOf(world, 'put');
   assert.equal(entries.filter(({ stored }) => stored).length, 3);
@@ -63,7 +63,7 @@ test('a connection there that breaks again and again is no reason to blame CORS'
   const sha256 = writeRandom(path, 2 ** 20 + 1);
   world.service.faults.add({ operation: 'put', cut: 'mid-body', times: 4 });
   await pick(page, path);
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   await page.close();
 });

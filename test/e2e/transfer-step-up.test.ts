@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { builtBundle, SHARED_BUNDLES } from '../support/built.ts';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { assertStored, filesOf, hasStored, pick, puts, QUICK, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -73,7 +73,7 @@ for (const [where, { attributes, isAsked, answer }] of Object.entries(WAYS)) {
     });
     service.faults.add({ operation: 'put', delayMs: 50, times: Number.POSITIVE_INFINITY });
     await answer(page);
-    const [, required] = await until(page, 'auth-required', 2);
+    const [, required] = await untilEvent(page, 'auth-required', 2);
     assert.equal(required?.detail.reason, 'rejected');
     await isAsked(page);
     const [file] = await filesOf(page);
@@ -94,7 +94,7 @@ for (const [where, { attributes, isAsked, answer }] of Object.entries(WAYS)) {
 
     service.faults.clear();
     await answer(page);
-    const [completed] = await until(page, 'upload-completed');
+    const [completed] = await untilEvent(page, 'upload-completed');
     await assertStored(world, completed?.detail.commit.file_id, sha256);
     assert.equal(puts(world).length, CHUNK_COUNT);
     assert.equal(requestsOf(world, 'put').length, CHUNK_COUNT, 'no PUT was broken off');
@@ -141,7 +141,7 @@ test('a page with its own tokens is asked for another one, and the upload contin
   await hasStored(page, presigned.length * CHUNK_BYTES);
   assert.equal(requestsOf(world, 'chunks').length, asked.length, 'the queue holds');
   await page.evaluate(() => (globalThis as unknown as { prove: () => void }).prove());
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   assert.equal(puts(world).length, CHUNK_COUNT);
   assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { reasons: string[] }).reasons), [

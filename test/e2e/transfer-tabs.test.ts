@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { eventsOf, until } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import {
   assertStored,
@@ -69,7 +69,7 @@ test('five tabs upload a file once, show correct progress, and continue when the
   for (let count = 0; count < 5; count++) {
     const tab = await world.openWithToken(SETTINGS);
     await pick(tab, path);
-    if (count > 0) await until(tab, 'upload-paused');
+    if (count > 0) await untilEvent(tab, 'upload-paused');
     tabs.push(tab);
   }
   await allShow(tabs, 15 * CHUNK_BYTES);
@@ -92,7 +92,7 @@ test('five tabs upload a file once, show correct progress, and continue when the
   await leader.close();
   tabs.splice(tabs.indexOf(leader), 1);
   for (const tab of tabs) {
-    const [completed] = await until(tab, 'upload-completed');
+    const [completed] = await untilEvent(tab, 'upload-completed');
     assert.equal(completed?.detail.chunks.length, CHUNK_COUNT);
     assert.deepEqual(
       (await filesOf(tab)).map(({ phase }) => phase),

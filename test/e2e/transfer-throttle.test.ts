@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { until } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { assertStored, bytesOf, hasStored, pick, puts, QUICK, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -38,7 +38,7 @@ test("files together do not exceed the page's bandwidth limit", async (t) => {
   const files = createFiles('throttled');
   const page = await world.openWithToken(`throttle="250kB" ${SETTINGS}`);
   await pick(page, ...files.keys());
-  const completed = await until(page, 'upload-completed', 2);
+  const completed = await untilEvent(page, 'upload-completed', 2);
   for (const { detail } of completed) await isStored(files, detail);
   // Measures from the first ticket request to the start of the last PUT. The bytes of the last PUT are sent later, so these bytes
   // do not count.
@@ -66,7 +66,7 @@ for (const [what, rate] of [
       const element = document.querySelector('secure-uploader');
       if (element) element.throttle = rate;
     }, rate);
-    const completed = await until(page, 'upload-completed', 2);
+    const completed = await untilEvent(page, 'upload-completed', 2);
     for (const { detail } of completed) await isStored(files, detail);
     assert.equal(puts(world).length, 2 * CHUNK_COUNT);
     await page.close();

@@ -1,11 +1,13 @@
 // Events in the middle of an upload, such as a page that is left, a new network, a sleeping machine, and workers that die. Every
 // upload continues automatically and completes.
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
-import { TIMEOUT_MS, until } from './support/browser.ts';
+import { TIMEOUT_MS, until } from '../support/until.ts';
+import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { openLonePage } from './support/lone-page.ts';
@@ -46,7 +48,7 @@ function createFile(): { path: string; sha256: string } {
 
 /** Asserts that the upload completes with the right bytes, and that no chunk was sent twice by complete PUTs. */
 async function endsStored(page: Page, sha256: string): Promise<void> {
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   puts(world);
 }
@@ -81,7 +83,7 @@ async function areStuck(): Promise<void> {
     const under = requestsOf(world, 'put').map(({ answered, broken }) => !answered && !broken);
     return under.length >= CHUNK_COUNT / 2 + 2 && under.filter(Boolean).length >= 2;
   };
-  while (!isStuck()) await new Promise((resolve) => setImmediate(resolve));
+  await until(isStuck);
 }
 
 /** Starts a browser with the back/forward cache, which Playwright disables by default. */
@@ -108,7 +110,7 @@ test('a page restored from the back/forward cache continues automatically', asyn
   await page.goto(away);
   await page.goBack({ waitUntil: 'commit' });
   assert.equal((await filesOf(page)).length, 1, 'the browser kept the page');
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   // Up to two chunks may be stored twice: both PUTs that were running when the user left the page may have been stored too.
   assert.ok(requestsOf(world, 'put').filter(({ stored }) => stored).length <= CHUNK_COUNT + 2);
@@ -123,7 +125,7 @@ test('a frozen page continues automatically as soon as it resumes', {
   await (await world.open(SETTINGS)).close();
   const page = await openLonePage(browser, `${world.pages.origin}/index.html`);
   // Repeats the command, because the tab may still show its empty first page.
-  while (!(await page.evaluate(`customElements.whenDefined('secure-uploader').then(() => true)`)));
+  await until(() => page.evaluate(`customElements.whenDefined('secure-uploader').then(() => true)`));
   const { token } = await world.service.createToken('alice', 3_600_000);
   await page.evaluate(`{
     const element = document.querySelector('secure-uploader');

@@ -11,7 +11,7 @@ import { rolldown } from 'rolldown';
 import { build } from 'vite';
 import { type Service, startService } from '../../demo/server/server.ts';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
-import { TIMEOUT_MS } from '../e2e/support/browser.ts';
+import { TIMEOUT_MS } from '../support/until.ts';
 import { type PackedApp, sharedApp } from './packed.ts';
 import { serve } from './serve.ts';
 import './contents.ts';

@@ -1,10 +1,12 @@
 // Faults and the request log of the reference service. Faults apply only to the requests that they name.
+
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Fault, LogEntry } from '../../demo/server/server.ts';
+import { until } from '../support/until.ts';
 import {
   actAs,
   ask,
@@ -113,7 +115,7 @@ test('a stall stops half-way: for a while, or until the caller disconnects', asy
     signal: caller.signal,
   });
   const left = assert.rejects(stalled, { name: 'AbortError' });
-  while (!last('put')) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => last('put'));
   caller.abort();
   await left;
   assert.equal(last('put')?.stored, undefined);
@@ -275,7 +277,7 @@ test('closing the service ends connections that hang', async () => {
   const person = await actAs(other.service, 'alice');
   other.service.faults.add({ operation: 'session', stall: true });
   const hanging = assert.rejects(person.open({ size: 1 }));
-  while (other.service.log.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => other.service.log.length > 0);
   await other.end();
   await hanging;
 });

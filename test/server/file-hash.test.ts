@@ -1,9 +1,11 @@
 // The check of `file_hash` in a commit: what it reads, and when it ends. The service runs in this process, so that its readings can
 // be counted and held.
+
 import assert from 'node:assert/strict';
 import { open } from 'node:fs/promises';
 import { after, before, beforeEach, mock, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { until } from '../support/until.ts';
 import {
   actAs,
   ask,
@@ -63,10 +65,6 @@ async function stored(chunks: Uint8Array[], person = alice): Promise<StartedUplo
 
 const commit = ({ passport, hashes, receipts }: StartedUpload, fileHash: string, person = alice) =>
   person.commit(passport, hashes, receipts, fileHash);
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 test('each stored chunk is read once', async (t) => {
   t.after(() => rig.end());

@@ -1,10 +1,12 @@
 // The storage: accepted and refused requests. Incomplete data is never visible.
+
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { blake3 } from 'hash-wasm';
+import { until } from '../support/until.ts';
 import { actAs, begin, hashOf, type Person, page, put, type Rig, randomChunks, startRig } from './support.ts';
 
 let rig: Rig;
@@ -197,8 +199,4 @@ function raw(
     asked.on('close', () => reject(new Error('closed')));
     send(asked);
   });
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,10 +1,12 @@
 // Limits on what one user can store on disk.
+
 import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { ServiceOptions } from '../../demo/server/server.ts';
+import { until } from '../support/until.ts';
 import {
   type Answer,
   actAs,
@@ -87,10 +89,6 @@ async function hold({ dataDir }: Rig, url: string, bytes: number): Promise<Clien
 async function release({ dataDir }: Rig, ...held: ClientRequest[]): Promise<void> {
   for (const each of held) each.destroy();
   await until(async () => (await readdir(join(dataDir, 'incoming'))).length === 0);
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
 }
 
 test('bytes that have not arrived yet count against their session', async (t) => {

@@ -1,9 +1,11 @@
 // What processes of the example do beside requests: reports, deletions, and their end.
+
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../support/until.ts';
 import { type Client as Uploader, upload } from './support/client.ts';
 import { Client, COMMIT, MIB, put, SESSION } from './support/hostile.ts';
 import { type Stack, startStack } from './support/stack.ts';
@@ -57,7 +59,7 @@ describe('The example for S3, beside its requests', () => {
     const key = await stack.store.keyOfFile('user-late', body.file_id);
     const move = "set expires_at = expires_at - interval '5 d', due_at = due_at - interval '5 d'";
     await query(`update upload_sessions ${move} where id = '${session}'`);
-    while ((await stack.store.list('chunks/u-user-late/')).size > 0) await sleep(100);
+    await until(async () => (await stack.store.list('chunks/u-user-late/')).size === 0);
     assert.equal((await commit()).text, text);
     const [{ ticket } = { ticket: undefined }] = await client.presign(session, randomBytes(9));
     assert.equal(ticket?.upload_url, null, 'a finished file takes no bytes');
@@ -84,7 +86,7 @@ describe('The example for S3, beside its requests', () => {
   test('an attempt whose session is gone deletes what it has made', async () => {
     const { session, commit } = await begin('user-gone', 'a.slow');
     const committed = commit();
-    while ((await stateOf(session)) !== 'committing') await sleep(20);
+    await until(async () => (await stateOf(session)) === 'committing');
     await query(`delete from upload_sessions where id = '${session}'`);
     await committed;
     assert.deepEqual([...(await stack.store.list('files/u-user-gone/'))], []);
@@ -119,11 +121,11 @@ describe('The example for S3, beside its requests', () => {
           .end(body);
       });
     const committed = ask(COMMIT, 'POST', JSON.stringify(proof));
-    while ((await stateOf(session)) !== 'committing') await sleep(20);
+    await until(async () => (await stateOf(session)) === 'committing');
     const code = stack.processes[0]?.stop('SIGTERM');
     assert.equal(await committed, 200);
     // Over the same connection.
-    while ((await ask('/healthz')) === 200);
+    await until(async () => (await ask('/healthz')) !== 200);
     assert.equal(await code, 0);
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright';
-import { until } from '../e2e/support/browser.ts';
+import { untilEvent } from '../e2e/support/browser.ts';
 import { writeRandom } from '../e2e/support/files.ts';
 import { pick } from '../e2e/support/transfer.ts';
 import { type Journeys, startJourneys, storedBy } from './support/journeys.ts';
@@ -37,7 +37,7 @@ describe('The example for S3, with a full store', () => {
     const hash = writeRandom(path, FILE_BYTES);
     await journeys.store.setQuota(freeBytes);
     await pick(page, path);
-    const [failed] = await until(page, 'upload-failed');
+    const [failed] = await untilEvent(page, 'upload-failed');
     assert.equal(failed?.detail.code, 'service-full');
     await page
       .locator('secure-uploader')
@@ -54,7 +54,7 @@ describe('The example for S3, with a full store', () => {
       .getByRole('button', { name: /^retry/i })
       .first()
       .click();
-    const [completed] = await until(page, 'upload-completed');
+    const [completed] = await untilEvent(page, 'upload-completed');
     assert.equal(await journeys.hashOfFile(completed?.detail.commit.file_id), hash);
   }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { startBrowser, until } from '../e2e/support/browser.ts';
+import { startBrowser, untilEvent } from '../e2e/support/browser.ts';
 import { writeRandom } from '../e2e/support/files.ts';
 import { type Pages, startPages } from '../e2e/support/pages.ts';
 import { hasStored, pick } from '../e2e/support/transfer.ts';
@@ -62,7 +62,7 @@ describe('1 GiB to Ceph RGW from a browser', () => {
     await hasStored(page, 700 * MIB);
     await store.kill();
     await store.resume();
-    const [completed] = await until(page, 'upload-completed');
+    const [completed] = await untilEvent(page, 'upload-completed');
     const fileId = completed?.detail.commit.file_id;
     assert.equal(await store.hashOf(await store.keyOfFile('user-gigabyte', fileId)), hash);
     const receivedBytes = proxy.receivedBytes();

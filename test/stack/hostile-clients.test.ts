@@ -1,7 +1,9 @@
 // The example service for S3 with PostgreSQL and Ceph RGW: clients that send wrong sessions, receipts, sizes, chunks and names.
+
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { until } from '../support/until.ts';
 import {
   ALICE,
   type Answer,
@@ -352,7 +354,7 @@ describe('The example for S3, with hostile clients', () => {
     const [key = ''] = await world.upload();
     const id = key.split('/').at(-1);
     const report = () => new RegExp(`"completed":"(.+/${id})"`).exec(world.example.output())?.[1];
-    while (!report()) await world.database.query('select 1');
+    await until(report);
     assert.equal(report(), key);
     assert.equal((await world.ask(`/${key}`, 'HEAD')).status, 200);
   });

@@ -1,13 +1,14 @@
 // The example service for S3 with a real store (Ceph RGW): uploads from a browser, and the checks of conform.
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../e2e/support/browser.ts';
+import { untilEvent } from '../e2e/support/browser.ts';
 import { writeRandom } from '../e2e/support/files.ts';
 import { hasStored, pick } from '../e2e/support/transfer.ts';
 import { failuresOf, runConform } from '../support/conform.ts';
 import { startExample, TOKEN, VARIANTS } from '../support/service-s3.ts';
+import { until } from '../support/until.ts';
 import { type Journeys, startJourneys, storedBy } from './support/journeys.ts';
 
 const MIB = 2 ** 20;
@@ -28,7 +29,7 @@ for (const sessions of ['memory', 'PostgreSQL'] as const)
       for (const [name, sizeBytes] of Object.entries(sizes))
         hashes.set(name, writeRandom(join(folder, name), sizeBytes));
       await pick(page, ...[...hashes.keys()].map((name) => join(folder, name)));
-      for (const { detail } of await until(page, 'upload-completed', hashes.size))
+      for (const { detail } of await untilEvent(page, 'upload-completed', hashes.size))
         assert.equal(await hashOfFile(detail.commit.file_id), hashes.get(detail.name), detail.name);
       await page.close();
     });
@@ -46,7 +47,7 @@ for (const sessions of ['memory', 'PostgreSQL'] as const)
         { polling: 100 },
       );
       await store.resume();
-      const [completed] = await until(page, 'upload-completed');
+      const [completed] = await untilEvent(page, 'upload-completed');
       assert.equal(await hashOfFile(completed?.detail.commit.file_id), hash);
       await page.close();
     });
@@ -62,7 +63,7 @@ for (const sessions of ['memory', 'PostgreSQL'] as const)
       await page.reload();
       await prepare(page);
       await pick(page, path);
-      const [completed] = await until(page, 'upload-completed');
+      const [completed] = await untilEvent(page, 'upload-completed');
       assert.equal(await hashOfFile(completed?.detail.commit.file_id), hash);
       assert.ok(stored.length > 3);
       assert.equal(new Set(stored).size, stored.length);
@@ -86,11 +87,11 @@ for (const sessions of ['memory', 'PostgreSQL'] as const)
         assert.ok((await store.list('chunks/')).size > chunks);
         const later = `set expires_at = expires_at - interval '5 d', due_at = due_at - interval '5 d'`;
         await database?.query(`update upload_sessions ${later}`);
-        while ((await store.list('chunks/')).size > 0) await sleep(200);
+        await until(async () => (await store.list('chunks/')).size === 0);
         const nextPage = await openPage();
         const stored = storedBy(nextPage);
         await pick(nextPage, path);
-        const [completed] = await until(nextPage, 'upload-completed');
+        const [completed] = await untilEvent(nextPage, 'upload-completed');
         assert.equal(completed?.detail.commit.file_id, committed);
         assert.equal(await hashOfFile(completed?.detail.commit.file_id), hash);
         assert.deepEqual(stored, []);

@@ -1,11 +1,13 @@
 // Starts an upload whose token expires while the service holds its first PUTs.
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
-import { setLifetimes, signInByWindow, turns } from './auth-steps.ts';
+import { until } from '../../support/until.ts';
+import { setLifetimes, signInByWindow } from './auth-steps.ts';
 import type { AuthWorld } from './auth-world.ts';
-import { until } from './browser.ts';
+import { untilEvent } from './browser.ts';
 import { sumOf, writeRandom } from './files.ts';
 import { createGate } from './gate.ts';
 
@@ -34,16 +36,16 @@ export async function begin(page: Page, world: AuthWorld): Promise<string> {
   world.service.faults.add({ operation: 'put', waitFor: over.opened, times: HELD_COUNT });
   await page.setInputFiles('secure-uploader >> input[type=file]', path);
   await signInByWindow(page, world);
-  await until(page, 'signed-in');
+  await untilEvent(page, 'signed-in');
   await setLifetimes(world.service, { tokenLifetimeMs: 900_000 });
-  while (world.count('put') < HELD_COUNT || Date.now() < endMs(world)) await turns(page, 5);
+  await until(() => world.count('put') >= HELD_COUNT && Date.now() >= endMs(world));
   over.open();
   return sha256;
 }
 
 /** Asserts that each chunk was sent by exactly one PUT, and that the stored file has the hash `sha256`. */
 export async function assertStoredOnce(page: Page, world: AuthWorld, sha256: string): Promise<void> {
-  const [completed] = await until(page, 'upload-completed');
+  const [completed] = await untilEvent(page, 'upload-completed');
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
   assert.equal(completed?.detail.sentBytes, CHUNK_BYTES * CHUNK_COUNT);
   const hashes = world.entries('put').map(({ hash }) => hash);

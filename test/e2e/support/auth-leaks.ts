@@ -43,7 +43,7 @@ export const shownBy = (page: Page): Promise<{ readonly shown: string; readonly 
     const { readSeen, events, tools } = globalThis as unknown as {
       readSeen(): string[];
       events?: unknown;
-      tools?: { events: unknown; session: unknown };
+      tools?: { session: unknown };
     };
     const result = <T>(request: IDBRequest<T>): Promise<T> =>
       new Promise((resolve, reject) => {
@@ -67,7 +67,6 @@ export const shownBy = (page: Page): Promise<{ readonly shown: string; readonly 
       [...document.querySelectorAll('input')].map((input) => input.value),
       element?.snapshot,
       events,
-      tools?.events,
       tools?.session,
       String(tools?.session),
       Object.entries(localStorage),

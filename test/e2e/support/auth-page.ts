@@ -13,7 +13,6 @@ const events: { name: string; detail: unknown }[] = [];
 
 /** Functions that a test can call in the page. */
 export const tools = {
-  events,
   /** Opens a sign-in session and adds its reports to `events`. */
   open(input: SettingsInput): AuthSession {
     const settings = createSettings(input);
@@ -54,4 +53,4 @@ export const tools = {
   },
 };
 
-Object.assign(globalThis, { tools });
+Object.assign(globalThis, { events, tools });

@@ -1,8 +1,10 @@
 // Actions of users and pages in the sign-in journeys: calls, clicks, forms and files, on the pages of auth-world.ts.
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Frame, Locator, Page } from 'playwright';
 import type { AuthWorld } from './auth-world.ts';
+import { untilEvent } from './browser.ts';
 import { writeRandom } from './files.ts';
 
 declare const tools: typeof import('./auth-page.ts').tools;
@@ -20,17 +22,7 @@ export const call = (page: Page | Frame, world: AuthWorld, more: object = {}, co
 /** Starts a call that needs a token. Resolves when the page reports `auth-required`, and does not wait for the call to complete. */
 export async function callUntilPrompt(page: Page, world: AuthWorld): Promise<void> {
   call(page, world).catch(() => undefined);
-  await until(page, 'auth-required');
-}
-
-/** Resolves with the detail of the first event named `name`. For pages with the script auth-page.ts. */
-export async function until(page: Page, name: string): Promise<Record<string, unknown>> {
-  const handle = await page.waitForFunction(
-    (name) => tools.events.find((event) => event.name === name)?.detail,
-    name,
-    POLLING,
-  );
-  return (await handle.jsonValue()) as Record<string, unknown>;
+  await untilEvent(page, 'auth-required');
 }
 
 /** Resolves when the sign-in session of the page is in one of these states. */
@@ -68,7 +60,7 @@ export async function fillIn(
 /** Makes a call that needs a token, signs in through the window, and asserts that the call completes. */
 export async function signIn(page: Page, world: AuthWorld, email?: string): Promise<void> {
   const waiting = call(page, world);
-  await until(page, 'auth-required');
+  await untilEvent(page, 'auth-required');
   await fillIn(await press(page), world, email);
   assert.equal(await waiting, 'done');
 }
@@ -118,16 +110,6 @@ export async function logIn(world: AuthWorld, email: string, script = ''): Promi
   await fillIn(page, world, email);
   return page;
 }
-
-/** Returns the details of all events named `name` so far. */
-export const detailsOf = (page: Page, name: string): Promise<Record<string, unknown>[]> =>
-  page.evaluate(
-    (name) =>
-      tools.events
-        .filter((event) => event.name === name)
-        .map(({ detail }) => detail as Record<string, unknown>),
-    name,
-  );
 
 /** Returns the operations that the service received since its log was emptied, in order. */
 export const operationsOf = (world: AuthWorld): string[] =>

@@ -1,5 +1,6 @@
 // Creates the environment of a sign-in journey: the reference service with its sign-in page, pages with and without the widget, and
 // a browser. The test chooses the browser, and whether pages and service are on the same site.
+
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,8 +13,8 @@ import type { LogEntry } from '../../../demo/server/faults.ts';
 import { type Service, type ServiceOptions, startService } from '../../../demo/server/server.ts';
 import { isFullSize } from '../../../scripts/scope.mjs';
 import { builtBundle, SHARED_BUNDLES } from '../../support/built.ts';
+import { TIMEOUT_MS } from '../../support/until.ts';
 import { type Engine, engines, startEngine } from './auth-browsers.ts';
-import { TIMEOUT_MS } from './browser.ts';
 import { type Pages, recordViolation, startPages } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,10 +1,9 @@
 // Starts and kills a real Chromium with a persistent profile, drops files on pages, and reads the events of a page.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { type BrowserContext, chromium, type Frame, type Locator, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
-
-/** Time limit for an expected event. Long enough for a busy machine. */
-export const TIMEOUT_MS = 120_000;
+import { TIMEOUT_MS } from '../../support/until.ts';
 
 /** Starts a browser with the profile in `folder`. */
 export async function startBrowser(folder: string): Promise<BrowserContext> {
@@ -67,22 +66,11 @@ export const eventsOf = async (page: Page | Frame, name?: string): Promise<SeenE
   return name ? events.filter((event) => event.name === name) : events;
 };
 
-/** Resolves when `isTrue` resolves with true in the page. `waitForFunction` would take every promise for true. */
-export async function untilInPage<A>(
-  page: Page,
-  isTrue: (argument: A) => Promise<boolean>,
-  argument: A,
-): Promise<void> {
-  const endsAtMs = performance.now() + TIMEOUT_MS;
-  while (!(await page.evaluate(isTrue as never, argument)))
-    if (performance.now() > endsAtMs) throw new Error(`not true within ${TIMEOUT_MS} ms: ${isTrue}`);
-}
-
 /**
  * Resolves when `count` events named `name` have arrived. Rejects if no event of any name arrives for three minutes. The total time
  * is not limited, because it depends on the machine.
  */
-export async function until(page: Page | Frame, name: string, count = 1): Promise<SeenEvent[]> {
+export async function untilEvent(page: Page | Frame, name: string, count = 1): Promise<SeenEvent[]> {
   for (let seenCount = -1, isReached = false; !isReached; ) {
     const found = await page.waitForFunction(
       ([name, count, seenCount]) => {

@@ -1,24 +1,24 @@
 // The registration of the file keeper in a page.
+
 import type { BrowserContext, Page } from 'playwright';
-import { untilInPage } from './browser.ts';
+import { until } from '../../support/until.ts';
 
 /** Resolves when the keeper with the script `url` is active. */
-export const hasKeeper = (page: Page, url: string): Promise<void> =>
-  untilInPage(
-    page,
-    async (url) => (await navigator.serviceWorker.getRegistration(url))?.active?.state === 'activated',
-    url,
+export const hasKeeper = (page: Page, url: string): Promise<true> =>
+  until(() =>
+    page.evaluate(
+      async (url) => (await navigator.serviceWorker.getRegistration(url))?.active?.state === 'activated',
+      url,
+    ),
   );
 
 /** Resolves when the page's origin has no registered keeper at `url`. */
-export const isUnregistered = (page: Page, url: string): Promise<void> =>
-  untilInPage(
-    page,
-    async (url) => {
+export const isUnregistered = (page: Page, url: string): Promise<true> =>
+  until(() =>
+    page.evaluate(async (url) => {
       const found = await navigator.serviceWorker.getRegistration(url);
       return found?.scope !== new URL(url, location.href).href;
-    },
-    url,
+    }, url),
   );
 
 /** Sets `keeper` in each page after the widget has got the registration of its worker. */

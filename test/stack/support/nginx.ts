@@ -1,4 +1,5 @@
 // nginx in front of processes of the example, with the configuration of docs/operating.md.
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { until } from '../../support/until.ts';
 import { freePort } from './ports.ts';
 
 const document = fileURLToPath(new URL('../../../docs/operating.md', import.meta.url));
@@ -44,13 +46,13 @@ http { ${temp.join(' ')} log_format bytes '$request_length'; access_log ${log} b
   void ended.then(() => {
     isOver = true;
   });
-  while (
-    !(await fetch(`${baseUrl}/healthz`).then(
+  await until(() => {
+    assert.ok(!isOver, 'nginx has ended');
+    return fetch(`${baseUrl}/healthz`).then(
       ({ ok }) => ok,
       () => false,
-    ))
-  )
-    assert.ok(!isOver, 'nginx has ended');
+    );
+  });
   return {
     baseUrl,
     receivedBytes: () =>

@@ -1,8 +1,8 @@
 // Two processes of the example with hooks of the tests, PostgreSQL and Ceph RGW.
+
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   copyExample,
   createBucket,
@@ -10,6 +10,7 @@ import {
   SETTINGS,
   startExample,
 } from '../../support/service-s3.ts';
+import { until } from '../../support/until.ts';
 import { type RunningDatabase, startDatabase } from './database.ts';
 import { type RunningStore, startStore } from './store.ts';
 
@@ -60,24 +61,23 @@ export async function startStack(changes: Record<string, string> = {}, count = 2
   const processes = await Promise.all(Array.from({ length: count }, start));
   return {
     ...{ store, database, settings, folder, processes, start },
-    async reports(fileCount, user) {
-      for (;;) {
+    reports: (fileCount, user) =>
+      until(() => {
         const lines = readFileSync(REPORTS, 'utf8').trim().split('\n').filter(Boolean);
         const own = lines
           .map((line) => JSON.parse(line) as Report)
           .filter((file) => !user || file.user === user);
-        if (new Set(own.map(({ id }) => id)).size >= fileCount) return own;
-        await sleep(100);
-      }
-    },
+        return new Set(own.map(({ id }) => id)).size >= fileCount && own;
+      }),
     async clear(user) {
       const rows = `upload_sessions where user_id = '${user}'`;
       const end = `opened_at = now() - interval '8 d', expires_at = now(), due_at = now()`;
       const isTrue = async (sql: string): Promise<boolean> => (await database.query(`select ${sql}`)) === 't';
-      while (await isTrue(`exists (select from ${rows} and state in ('committing', 'done'))`))
-        await sleep(100);
+      await until(
+        async () => !(await isTrue(`exists (select from ${rows} and state in ('committing', 'done'))`)),
+      );
       await database.query(`update ${rows.replace('where', `set ${end} where`)}`);
-      while (await isTrue(`exists (select from ${rows})`)) await sleep(100);
+      await until(async () => !(await isTrue(`exists (select from ${rows})`)));
     },
     async stop() {
       await Promise.all(processes.map((each) => each.stop()));

@@ -1,8 +1,10 @@
-// Waiting for what no event announces.
-import { TIMEOUT_MS } from './browser.ts';
+// Waiting for what no event announces, in tests that run in Node.
 
-/** Calls `read` until it returns a value that is not falsy. Rejects after two minutes, with `describe()`. */
-export async function poll<T>(
+/** Time limit for an expected event. Long enough for a busy machine. */
+export const TIMEOUT_MS = 120_000;
+
+/** Calls `read` until it returns a value that is not falsy. Rejects at the time limit, with `describe()`. */
+export async function until<T>(
   read: () => T | Promise<T>,
   describe: () => string = () => String(read),
 ): Promise<Exclude<T, false | null | undefined>> {
