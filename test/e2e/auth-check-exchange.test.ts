@@ -18,7 +18,7 @@ import {
   wireOf,
 } from './support/auth-steps.ts';
 import { BOTH, BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
-import { eventsOf, untilEvent } from './support/browser.ts';
+import { eventsOf, newContext, untilEvent } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -173,7 +173,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given an expiry of the token in any documented form, or none, then the lifetime is the documented one', async () => {
     const { token } = await world.service.createToken('alice');
     // A time zone other than UTC shows whether local time is mistaken for UTC.
-    const context = await world.browser.newContext({ timezoneId: 'Asia/Tokyo' });
+    const context = await newContext(world.browser, { timezoneId: 'Asia/Tokyo' });
     const known = await world.open({ auth: 'popup' }, { context });
     assert.equal(await known.evaluate(() => new Date().getTimezoneOffset()), -540);
     await signIn(known, world);

@@ -5,11 +5,10 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright';
 import { chromiumArgs, disableFeatures, unusedFeatures } from '../../scripts/browser.mjs';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
-import { TIMEOUT_MS } from '../support/until.ts';
 import { startEngine } from './support/auth-browsers.ts';
 import { call, fillIn, inState, panel, pick, showForm, signInButton, times } from './support/auth-steps.ts';
 import { BOTH, inWorlds, isReady, world } from './support/auth-world.ts';
-import { eventsOf } from './support/browser.ts';
+import { eventsOf, newContext } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -19,7 +18,6 @@ declare const tools: typeof import('./support/auth-page.ts').tools;
  */
 async function openFrames(outer: string, middle?: string): Promise<[Page, Frame]> {
   const page = await world.context.newPage();
-  await page.addInitScript('globalThis.__name = (fn) => fn;');
   await page.goto(outer);
   if (middle) await page.locator('iframe').evaluate((frame, url) => frame.setAttribute('src', url), middle);
   const inside = async (frame: Frame): Promise<Frame> => {
@@ -70,9 +68,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
   after(() => browser.close());
   beforeEach(async () => {
     await context?.close();
-    context = await browser.newContext();
-    context.setDefaultTimeout(TIMEOUT_MS);
-    await context.addInitScript('globalThis.__name = (fn) => fn;');
+    context = await newContext(browser);
   });
 
   /** Opens the page `outer`. Resolves with the page and its frame, which shows a page of another site. */

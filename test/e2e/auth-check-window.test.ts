@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
-import { TIMEOUT_MS } from '../support/until.ts';
 import { startEngine } from './support/auth-browsers.ts';
 import {
   fillIn,
@@ -18,7 +17,7 @@ import {
   turns,
 } from './support/auth-steps.ts';
 import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
-import { eventsOf, untilEvent } from './support/browser.ts';
+import { eventsOf, newContext, untilEvent } from './support/browser.ts';
 
 /**
  * Script that starts sign-in without a user gesture. Calls from Playwright count as user gestures, so the browser would allow the
@@ -54,10 +53,9 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE, only: 'chromium' }, () => {
 
     /** Opens a page that tries to open a sign-in window. Asserts that the browser blocks the window. */
     async function openBlocked(attributes = ''): Promise<Page> {
-      const context = await browser.newContext();
-      context.setDefaultTimeout(TIMEOUT_MS);
+      const context = await newContext(browser);
       const page = await context.newPage();
-      await page.addInitScript(`globalThis.__name = (fn) => fn; ${BY_ITSELF}`);
+      await page.addInitScript(BY_ITSELF);
       const said = page.waitForEvent('console', (message) => message.text().startsWith('failed: '));
       await page.goto(world.pages.add('/blocked.html', world.element(`silent="off" ${attributes}`)));
       assert.equal((await said).text(), 'failed: popup-blocked');

@@ -13,7 +13,6 @@ const TEXT_SIZES = ['100%', '200%'];
 /** Opens the sign-in page of `service`, as the sign-in window does. */
 async function openSignIn(service: Service, idp = 'local'): Promise<Page> {
   const page = await world.context.newPage();
-  await page.addInitScript('globalThis.__name = (value) => value');
   await page.goto(authorizeUrl(service, idp));
   return page;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
-import { eventsOf, untilEvent } from './support/browser.ts';
+import { eventsOf, newContext, untilEvent } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
 import { openElsewhere } from './support/transfer.ts';
@@ -19,8 +19,6 @@ let count = 0;
 
 before(async () => {
   world = await createWorld({ fsync: false });
-  // Defines `__name`: the compiler adds calls of `__name` to functions that a test passes to a page.
-  await world.browser.addInitScript('globalThis.__name = (fn) => fn;');
   await world.browser.addInitScript(breakBrowser);
 });
 after(() => world.close());
@@ -246,7 +244,7 @@ test('on an insecure page, which has neither cryptography nor locks, files are s
     args: [...chromiumArgs, `--host-resolver-rules=MAP ${url.hostname} 127.0.0.1`],
   });
   try {
-    const page = await openElsewhere(world, await browser.newContext(), url.href);
+    const page = await openElsewhere(world, await newContext(browser), url.href);
     assert.deepEqual(await page.evaluate(() => [crypto.subtle, navigator.locks]), [undefined, undefined]);
     const file = createFile();
     await pick(page, file);

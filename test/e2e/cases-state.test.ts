@@ -17,7 +17,6 @@ after(() => world.close());
 
 async function openWith(html: string): Promise<Page> {
   const page = await world.browser.newPage();
-  await page.addInitScript('globalThis.__name = (fn) => fn;');
   await page.goto(world.pages.add('/cases.html', html));
   await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
   return page;

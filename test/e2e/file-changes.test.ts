@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { engines, startEngine } from './support/auth-browsers.ts';
-import { drop, eventsOf, untilEvent } from './support/browser.ts';
+import { drop, eventsOf, newContext, untilEvent } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { openElsewhere } from './support/transfer.ts';
@@ -184,7 +184,7 @@ for (const engine of engines.filter((engine) => engine !== 'chromium'))
     const browser = await startEngine(engine);
     t.after(() => browser.close());
     await (await world.open(SETTINGS)).close();
-    const page = await openElsewhere(world, await browser.newContext());
+    const page = await openElsewhere(world, await newContext(browser));
     await pick(page, [path]);
     const [added] = await untilEvent(page, 'file-added');
     await hasStoredSome(page, added?.detail.id);

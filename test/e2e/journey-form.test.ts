@@ -7,9 +7,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright';
-import { TIMEOUT_MS } from '../support/until.ts';
 import { engines, startEngine } from './support/auth-browsers.ts';
-import { untilEvent } from './support/browser.ts';
+import { newContext, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { pick, puts } from './support/transfer.ts';
@@ -48,9 +47,7 @@ for (const engine of engines)
         '/form.html',
         `${around}<form action="/sent.html" ${ofForm}><label for="documents">Your documents</label>${element}<button>Send</button></form>`,
       );
-      const page = await browser.newPage();
-      page.setDefaultTimeout(TIMEOUT_MS);
-      await page.addInitScript('globalThis.__name = (fn) => fn;');
+      const page = await (await newContext(browser)).newPage();
       await page.goto(url);
       await isReady(page);
       return page;

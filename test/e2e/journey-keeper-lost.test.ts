@@ -146,7 +146,6 @@ test('if the browser ends the keeper, the user has to choose the file again', as
 test('a keeper that an ended browser left behind unregisters itself after a visit without uploads', async () => {
   world.pages.changePolicy('/plain.html', () => "script-src 'self'; worker-src 'self'");
   const plain = await world.browser.newPage();
-  await plain.addInitScript('globalThis.__name = (fn) => fn;');
   await plain.goto(`${world.pages.origin}/plain.html`);
   await plain.evaluate(() =>
     navigator.serviceWorker.register('/left-behind.js', { scope: '/left-behind.js' }),

@@ -9,7 +9,7 @@ import { chromiumArgs } from '../../scripts/browser.mjs';
 import { builtWidget } from '../support/built.ts';
 import { until } from '../support/until.ts';
 import { startEngine } from './support/auth-browsers.ts';
-import { eventsOf, untilEvent } from './support/browser.ts';
+import { eventsOf, newContext, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { hasKeeper, isUnregistered } from './support/keeper.ts';
@@ -57,7 +57,6 @@ const attributes = async (owner: string): Promise<string> => {
 
 const openPlain = async (): Promise<Page> => {
   const page = await world.browser.newPage();
-  await page.addInitScript('globalThis.__name = (fn) => fn;');
   await page.goto(`${world.pages.origin}/plain.html`);
   return page;
 };
@@ -160,7 +159,6 @@ test('after a sign-out of a page whose settings are invalid, the keeper gives no
   const upload = await openUploading();
   await leave(upload);
   const page = await world.browser.newPage();
-  await page.addInitScript('globalThis.__name = (fn) => fn;');
   await page.goto(
     world.pages.add(
       '/broken.html',
@@ -241,7 +239,6 @@ for (const [title, host] of [
     try {
       embedder.allow(world.pages.origin);
       const page = await world.browser.newPage();
-      await page.addInitScript('globalThis.__name = (fn) => fn;');
       await page.goto(
         embedder.add('/embedder.html', `<iframe src="${world.pages.origin}/index.html"></iframe>`),
       );
@@ -295,10 +292,9 @@ test('a frame in a page of another site gets no file from a tab that is open', a
   const browser = await startEngine('chromium', { args: [...chromiumArgs, '--disable-features=Translate'] });
   try {
     embedder.allow(world.pages.origin);
-    const context = await browser.newContext();
+    const context = await newContext(browser);
     const openIn = async (url: string): Promise<Page> => {
       const page = await context.newPage();
-      await page.addInitScript('globalThis.__name = (fn) => fn;');
       await page.goto(url);
       return page;
     };

@@ -72,7 +72,6 @@ test('the title shows the progress, and a notification the end to a user who is 
     `${element}<button id="notify">Notify me</button><script type="module" src="/recipe.js"></script>`,
   );
   const page = await world.browser.newPage();
-  await page.addInitScript('globalThis.__name = (fn) => fn;');
   await page.goto(url);
   const title = await page.title();
   assert.notEqual(title, '');
@@ -129,7 +128,6 @@ test('OpenTelemetry gets one trace of an upload, from the pick to the commit', a
     '<main></main><script type="module" src="/tracing-recipe.js"></script>',
   );
   const page = await world.browser.newPage();
-  await page.addInitScript('globalThis.__name = (fn) => fn;');
   await page.goto(url);
   world.service.faults.add({ operation: 'put', status: 503, times: 1 });
   const path = join(world.folder, 'traced-secret.bin');

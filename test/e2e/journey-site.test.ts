@@ -13,7 +13,8 @@ import { startDemo } from '../../scripts/demo.mjs';
 import { DOCUMENTS, PAGES, pageOf } from '../../scripts/site.mjs';
 import type { FileSnapshot, SecureUploader } from '../../src/index.ts';
 import { serve } from '../package/serve.ts';
-import { TIMEOUT_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
+import { newContext } from './support/browser.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'secure-uploader-site-'));
 const built = join(scratch, 'site');
@@ -36,10 +37,9 @@ async function open(
   url: string,
   options: object = {},
 ): Promise<{ page: Page; faults: string[] }> {
-  const context = await browser.newContext(options);
+  const context = await newContext(browser, options);
   t.after(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(TIMEOUT_MS);
   const faults: string[] = [];
   page.on('pageerror', ({ message }) => faults.push(message));
   page.on('console', (message) => {

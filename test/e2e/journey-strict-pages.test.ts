@@ -41,7 +41,6 @@ describe('A strict page', () => {
     page.on('console', (message) => {
       if (message.text().startsWith('secure-uploader:')) warnings.push(message.text());
     });
-    await page.addInitScript('globalThis.__name = (fn) => fn;');
     await page.goto(url);
     return { page, errors, warnings };
   }

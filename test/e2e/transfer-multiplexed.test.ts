@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { chromium } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { startSink } from '../bench/sink.mjs';
-import { untilEvent } from './support/browser.ts';
+import { newContext, untilEvent } from './support/browser.ts';
 import { startPages } from './support/pages.ts';
 import { pick } from './support/transfer.ts';
 
@@ -34,7 +34,7 @@ async function mostAtOnce(t: TestContext, http2: boolean): Promise<number> {
   pages.allow(sink.service, sink.storage);
   const settings = `base-url="${sink.service}" parent-id="folder-a" auth="none" chunk-size="65536"`;
   const url = pages.add('/index.html', `<secure-uploader ${settings}></secure-uploader>`);
-  const page = await browser.newPage();
+  const page = await (await newContext(browser)).newPage();
   await page.addInitScript(countPuts);
   await page.goto(url);
   await pick(page, path);

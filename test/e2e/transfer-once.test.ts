@@ -1,9 +1,11 @@
 // Equal chunks are sent only once, for copies of a file in several folders and for an upload that continues in another browser.
+
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import { drop, untilEvent } from './support/browser.ts';
+import type { Browser } from 'playwright';
+import { drop, newContext, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import {
   assertStored,
@@ -110,8 +112,7 @@ test('a second browser that continues a file sends at most what the first one ha
   const stored = puts(world);
   assert.equal(stored.length, 0.6 * CHUNK_COUNT);
 
-  const other = await world.browser.browser()?.newContext();
-  assert.ok(other);
+  const other = await newContext(world.browser.browser() as Browser);
   const second = await openElsewhere(world, other);
   assert.deepEqual(await filesOf(second), [], 'it has no data of the first');
   await pick(second, path);

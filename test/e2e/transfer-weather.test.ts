@@ -7,7 +7,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { TIMEOUT_MS, until } from '../support/until.ts';
-import { untilEvent } from './support/browser.ts';
+import { newContext, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { openLonePage } from './support/lone-page.ts';
@@ -99,7 +99,7 @@ function launch(): Promise<Browser> {
 test('a page restored from the back/forward cache continues automatically', async (t) => {
   const browser = await launch();
   t.after(() => browser.close());
-  const context: BrowserContext = await browser.newContext();
+  const context: BrowserContext = await newContext(browser);
   const { path, sha256 } = createFile();
   await (await world.open(SETTINGS)).close();
   const away = world.pages.add('/away.html', '<p>Another page</p>');

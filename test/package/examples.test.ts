@@ -12,8 +12,8 @@ import { type Browser, chromium, type Page } from 'playwright';
 import { codeOf, type Kind } from '../../demo/code.ts';
 import { type Service, startService } from '../../demo/server/server.ts';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
+import { newContext } from '../e2e/support/browser.ts';
 import { sumOf, writeRandom } from '../e2e/support/files.ts';
-import { TIMEOUT_MS } from '../support/until.ts';
 import { copyExample, exampleNames, type Running, runTool } from './example.ts';
 import { type PackedApp, sharedApp } from './packed.ts';
 import { type Site, serve } from './serve.ts';
@@ -150,10 +150,9 @@ describe('The example projects', { concurrency: 2 }, () => {
   /** Opens a page that counts the bytes that it hashes. Returns the page, with the errors and the names of the workers so far. */
   async function open(t: TestContext, { origin }: Running, { copiesNoWorker }: Project) {
     service.allowOrigin(origin);
-    const context = await browser.newContext();
+    const context = await newContext(browser);
     t.after(() => context.close());
     const page = await context.newPage();
-    page.setDefaultTimeout(TIMEOUT_MS);
     await page.addInitScript(WATCH);
     const errors: string[] = [];
     const workers: Promise<string>[] = [];

@@ -11,7 +11,7 @@ import { rolldown } from 'rolldown';
 import { build } from 'vite';
 import { type Service, startService } from '../../demo/server/server.ts';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
-import { TIMEOUT_MS } from '../support/until.ts';
+import { newContext } from '../e2e/support/browser.ts';
 import { type PackedApp, sharedApp } from './packed.ts';
 import { serve } from './serve.ts';
 import './contents.ts';
@@ -84,10 +84,7 @@ describe('The package in a page', () => {
   /** Opens a page. Returns the page and a growing list of its uncaught errors. */
   async function open(url: string): Promise<{ page: Page; errors: string[] }> {
     service.allowOrigin(new URL(url).origin);
-    const page = await browser.newPage();
-    page.setDefaultTimeout(TIMEOUT_MS);
-    // tsx inserts calls of `__name` into functions. Functions that run in the page need `__name` there.
-    await page.addInitScript('globalThis.__name = (value) => value');
+    const page = await (await newContext(browser)).newPage();
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     await page.goto(url);

@@ -40,7 +40,6 @@ describe('1 GiB to Ceph RGW from a browser', () => {
       commit-path="/files/uploadsession/commit" cancel-path="/files/uploadsession"></secure-uploader>`;
     const page = await context.newPage();
     page.setDefaultTimeout(600_000);
-    await page.addInitScript('globalThis.__name = (fn) => fn;');
     await page.goto(pages.add('/index.html', element));
     await page.evaluate(() => {
       const profile = { sendSizes: true, minChunkSize: 5 * 2 ** 20 };

@@ -13,8 +13,8 @@ import type { LogEntry } from '../../../demo/server/faults.ts';
 import { type Service, type ServiceOptions, startService } from '../../../demo/server/server.ts';
 import { isFullSize } from '../../../scripts/scope.mjs';
 import { builtBundle, SHARED_BUNDLES } from '../../support/built.ts';
-import { TIMEOUT_MS } from '../../support/until.ts';
 import { type Engine, engines, startEngine } from './auth-browsers.ts';
+import { newContext } from './browser.ts';
 import { type Pages, recordViolation, startPages } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -103,9 +103,6 @@ export function inWorlds(
   }
 }
 
-/** Script that defines `__name`. The compiler adds calls of `__name` to functions that a test passes to a page. */
-const NAMES = 'globalThis.__name = (fn) => fn;';
-
 async function createAuthWorld(
   { engine, site }: Place,
   browser: Browser,
@@ -172,16 +169,11 @@ async function createAuthWorld(
     "require-trusted-types-for 'script'",
     'trusted-types lit-html',
   ].join('; ');
-  const newContext = async (): Promise<BrowserContext> => {
-    const context = await browser.newContext();
-    context.setDefaultTimeout(TIMEOUT_MS);
-    return context;
-  };
   const element = (attributes = ''): string => {
     const usual = `base-url="${baseUrl}" parent-id="folder-a" commit-path="/files/uploadsession/commit"`;
     return `<secure-uploader ${attributes} ${usual} multiple></secure-uploader>`;
   };
-  let context = await newContext();
+  let context = await newContext(browser);
   const entries = (operation: string): LogEntry[] =>
     service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS');
   return {
@@ -200,7 +192,7 @@ async function createAuthWorld(
     },
     async open(settings, { context: own = context, host = '127.0.0.1', script = '' } = {}) {
       const page = await own.newPage();
-      await page.addInitScript(`${NAMES} ${script}
+      await page.addInitScript(`${script}
         addEventListener('securitypolicyviolation', (event) => fetch('/violation', {
           method: 'POST', body: event.violatedDirective + ' ' + event.blockedURI,
         }));`);
@@ -213,7 +205,7 @@ async function createAuthWorld(
     async openWidget(attributes, script = '') {
       const url = pages.add('/index.html', element(attributes));
       const page = await context.newPage();
-      await page.addInitScript(`${NAMES} ${script}`);
+      await page.addInitScript(script);
       await page.goto(url);
       await isReady(page);
       return page;
@@ -224,7 +216,7 @@ async function createAuthWorld(
       violations.length = 0;
       for (const path of Object.keys(headers)) delete headers[path];
       await context.close();
-      context = await newContext();
+      context = await newContext(browser);
     },
     entries,
     count: (operation) => entries(operation).length,

@@ -11,7 +11,6 @@ export async function openBeside(
   { attributes = 'manual', inside = '' } = {},
 ): Promise<Page> {
   const page = await world.browser.newPage();
-  await page.addInitScript('globalThis.__name = (fn) => fn;');
   const widget = world.elementWith(attributes).replace('</', `${inside}</`);
   await page.goto(world.pages.add('/beside.html', beside + widget));
   await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);

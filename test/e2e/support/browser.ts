@@ -1,7 +1,15 @@
 // Starts and kills a real Chromium with a persistent profile, drops files on pages, and reads the events of a page.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { type BrowserContext, chromium, type Frame, type Locator, type Page } from 'playwright';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Frame,
+  type Locator,
+  type Page,
+} from 'playwright';
 import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
 import { TIMEOUT_MS } from '../../support/until.ts';
 
@@ -14,7 +22,19 @@ export async function startBrowser(folder: string): Promise<BrowserContext> {
     args: chromiumArgs,
     viewport: { width: 900, height: 700 },
   });
+  return prepare(context);
+}
+
+/** Opens another profile in a running browser. */
+export const newContext = async (
+  browser: Browser,
+  options?: BrowserContextOptions,
+): Promise<BrowserContext> => prepare(await browser.newContext(options));
+
+async function prepare(context: BrowserContext): Promise<BrowserContext> {
   context.setDefaultTimeout(TIMEOUT_MS);
+  // The compiler adds calls of `__name` to functions that a test passes to a page.
+  await context.addInitScript('globalThis.__name = (fn) => fn;');
   return context;
 }
 

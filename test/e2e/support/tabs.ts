@@ -1,6 +1,8 @@
 // A browser tab for journeys in three engines: Chromium and Firefox with Playwright, WebKitGTK with WebDriver.
+
 import { startWebKit } from '../../support/webkit-driver.mjs';
 import { type Engine, startEngine } from './auth-browsers.ts';
+import { newContext } from './browser.ts';
 
 export type TabEngine = Engine | 'webkit';
 
@@ -35,7 +37,7 @@ export const startTab = (engine: TabEngine): Promise<Tab> =>
 async function startPlaywrightTab(engine: Engine): Promise<Tab> {
   // Playwright turns the back/forward cache of Chromium off.
   const browser = await startEngine(engine, { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
-  const context = await browser.newContext();
+  const context = await newContext(browser);
   const newTab = async (): Promise<Tab> => {
     const page = await context.newPage();
     return {

@@ -41,7 +41,6 @@ export async function openElsewhere(
 ): Promise<Page> {
   const { token } = await world.service.createToken('alice', 3_600_000);
   const page = await context.newPage();
-  await page.addInitScript('globalThis.__name = (fn) => fn;');
   await page.goto(new URL(path, world.pages.origin).href);
   await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
     polling: 100,

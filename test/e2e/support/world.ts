@@ -55,8 +55,6 @@ export async function createWorld(
   const open = async (attributes = '', path = '/index.html'): Promise<Page> => {
     const url = pages.add(path, elementWith(attributes));
     const page = await browser.newPage();
-    // Defines `__name`: the compiler adds calls of `__name` to functions that a test passes to a page.
-    await page.addInitScript('globalThis.__name = (fn) => fn;');
     await page.goto(url);
     // Polls with a timer, because a page that is not painted has no animation frames.
     await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {

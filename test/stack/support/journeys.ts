@@ -86,7 +86,6 @@ export async function startJourneys(sessions: 'memory' | 'PostgreSQL'): Promise<
         const element = `<secure-uploader base-url="${example.baseUrl}" parent-id="folder-a" auth="token"
           commit-path="/files/uploadsession/commit" cancel-path="/files/uploadsession" ${attributes} multiple></secure-uploader>`;
         const page = await context.newPage();
-        await page.addInitScript('globalThis.__name = (fn) => fn;');
         await page.goto(pages.add('/index.html', element));
         await prepare(page, profile);
         return page;
