@@ -1,12 +1,10 @@
 // Every state of the widget and every page of the site has no violation that axe or Equal Access finds. The states of the sign-in
 // form and the service's page are checked in auth-check-keyboard.test.ts.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startDemo } from '../../scripts/demo.mjs';
 import { DOCUMENTS, PAGES, pageOf } from '../../scripts/site.mjs';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { SHOTS } from '../visual/shots.mjs';
 import { assertAccessible } from './support/accessible.ts';
 import { startPictures } from './support/pictures.mjs';
@@ -29,14 +27,13 @@ for (const { name, query, media } of SHOTS.filter(({ name }) => LOOKS.test(name)
   });
 
 describe('The site', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'secure-uploader-site-'));
+  const dataDir = temporaryFolder();
   let demo: Awaited<ReturnType<typeof startDemo>>;
   before(async () => {
     demo = await startDemo({ dataDir });
   });
   after(async () => {
     await demo.stop();
-    rmSync(dataDir, { recursive: true });
   });
   // All decisions look the same.
   for (const path of [...PAGES, ...DOCUMENTS.map(pageOf).filter((page) => !/decisions\/00(?!01)/.test(page))])

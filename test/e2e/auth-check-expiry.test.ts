@@ -1,5 +1,4 @@
 // The token expires while chunks are being sent, and no hidden frame can renew the token: the user has to sign in once.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../support/until.ts';

@@ -1,5 +1,4 @@
 // A page in a frame of another site: sign-in by window works there, and the form is not shown.
-
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright';

@@ -1,6 +1,5 @@
 // No secret appears in the page, in storage, in events, on the console or in URLs. The only exceptions are the documented URLs with
 // a code.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';

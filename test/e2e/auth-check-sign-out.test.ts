@@ -1,5 +1,4 @@
 // No data of a user is left after a sign-out, for all ways to sign in and all failures of the network.
-
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

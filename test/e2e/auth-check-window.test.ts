@@ -1,5 +1,4 @@
 // Sign-in windows that the popup blocker blocks, and windows that stay open after their connection to the page is severed.
-
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright';

@@ -1,5 +1,4 @@
 // Two users share a computer: the first user signs out while offline, and then the second user uses the same pages.
-
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,19 +1,18 @@
 // The settings that `secure-uploader conform` prints for a service that differs from the reference service, in a browser.
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runConform } from '../support/conform.ts';
 import { OTHER_TOKEN, startOtherService } from '../support/other-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startBrowser, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { startPages } from './support/pages.ts';
 import { pick } from './support/transfer.ts';
 
 test('the printed attributes and profile make the uploader work with another service', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'secure-uploader-conform-'));
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const folder = temporaryFolder();
   const pages = await startPages();
   t.after(() => pages.close());
   const service = await startOtherService(pages.origin);

@@ -1,5 +1,4 @@
 // The processor time that a page needs to hand its files to the file keeper while it is left.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../support/until.ts';

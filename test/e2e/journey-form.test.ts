@@ -1,6 +1,5 @@
 // The element in a form of a page: the form waits for the upload, submits its values, and has them again after the user goes back.
 // Also in a page whose parts htmx replaces.
-
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,4 @@
 // An upload at 20 MB/s continues over ten links and ten reloads in each engine, and the file is complete.
-
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';

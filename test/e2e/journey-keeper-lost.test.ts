@@ -1,5 +1,4 @@
 // The file keeper when something is lost: an answer, the worker, the file, a tab that has only some of the files.
-
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 // The file keeper and uploads without saved progress: files of one chunk, queued files, and files that wait for `start()`.
-
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';

@@ -1,6 +1,5 @@
 // The file keeper and the back/forward cache: a page that comes back has its queued files, unless another page has got them. Also
 // a page that is left before its keeper is active.
-
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 // What the file keeper gives to whom: the files of a page only to the next page of the same service and owner.
-
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

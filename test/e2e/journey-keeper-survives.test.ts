@@ -1,6 +1,5 @@
 // Tests what an upload survives in each browser. The table of docs/resume.md has the results; with `UPDATE_TABLES=1`, this test
 // writes the results of the browsers that it ran.
-
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,8 +2,6 @@
 // for uploads, and JavaScript only for what is not text.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright';
@@ -13,10 +11,11 @@ import { startDemo } from '../../scripts/demo.mjs';
 import { DOCUMENTS, PAGES, pageOf } from '../../scripts/site.mjs';
 import type { FileSnapshot, SecureUploader } from '../../src/index.ts';
 import { serve } from '../package/serve.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { newContext } from './support/browser.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'secure-uploader-site-'));
+const scratch = temporaryFolder();
 const built = join(scratch, 'site');
 let demo: Awaited<ReturnType<typeof startDemo>>;
 let browser: Browser;
@@ -28,7 +27,6 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await demo?.stop();
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
 });
 
 /** Opens a page of the site. `faults` gets the errors of its scripts and what its policy has blocked. */

@@ -1,13 +1,13 @@
 // Memory of the page's process does not grow with the size of the file. The server discards the uploaded bytes. `MEMORY_MIB=2048`
 // sets the size of the large file, and `MEMORY_SECONDS=120` sets the time for which the 20 GiB file is measured.
 import assert from 'node:assert/strict';
-import { closeSync, ftruncateSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { startSink } from '../bench/sink.mjs';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { untilEvent } from './support/browser.ts';
 import { type Pages, startPages } from './support/pages.ts';
 import { pick } from './support/transfer.ts';
@@ -23,13 +23,12 @@ const MOST_BYTES = 200e6;
 /** Limit of the memory that the second half of an upload uses in addition to the first half. */
 const MOST_GROWTH_BYTES = 120e6;
 
-let folder: string;
+const folder = temporaryFolder();
 let pages: Pages;
 let sink: Awaited<ReturnType<typeof startSink>>;
 let browser: Browser;
 let processes: CDPSession;
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'secure-uploader-memory-'));
   pages = await startPages();
   sink = await startSink({ line: {} });
   pages.allow(sink.service, sink.storage);
@@ -41,7 +40,6 @@ after(async () => {
   await browser.close();
   await sink.stop();
   await pages.close();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 /** Creates a sparse file with a few different bytes in each MiB, so that all chunks differ. Returns the path. */

@@ -1,13 +1,13 @@
 // Over HTTP/2, one connection to the storage carries many chunks at once, so that more than six chunks are sent in parallel.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { chromium } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { startSink } from '../bench/sink.mjs';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { newContext, untilEvent } from './support/browser.ts';
 import { startPages } from './support/pages.ts';
 import { pick } from './support/transfer.ts';
@@ -26,8 +26,7 @@ async function mostAtOnce(t: TestContext, http2: boolean): Promise<number> {
     args: [...chromiumArgs, '--ignore-certificate-errors'],
   });
   t.after(() => browser.close());
-  const folder = mkdtempSync(join(tmpdir(), 'secure-uploader-http2-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const path = join(folder, 'many-chunks.bin');
   writeFileSync(path, randomBytes(CHUNK_COUNT * 65_536));
 

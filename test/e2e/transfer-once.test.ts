@@ -1,5 +1,4 @@
 // Equal chunks are sent only once, for copies of a file in several folders and for an upload that continues in another browser.
-
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

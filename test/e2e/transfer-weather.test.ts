@@ -1,6 +1,5 @@
 // Events in the middle of an upload, such as a page that is left, a new network, a sleeping machine, and workers that die. Every
 // upload continues automatically and completes.
-
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';

@@ -1,11 +1,11 @@
 // What SECURITY.md says about dependencies, and about what is not defended.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -76,9 +76,8 @@ describe('The supply chain', () => {
     }
   });
 
-  test('system packages are announced before they are installed, and SKIP_INSTALL refuses them', (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'secure-uploader-apt-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+  test('system packages are announced before they are installed, and SKIP_INSTALL refuses them', () => {
+    const folder = temporaryFolder();
     const log = join(folder, 'log');
     writeFileSync(join(folder, 'apt-get'), `#!/bin/sh\necho "ran $*" | tee -a ${log}\n`, { mode: 0o755 });
     const install = (more: Record<string, string>): string => {

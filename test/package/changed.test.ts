@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { changedFiles, changedTests, LIMITS } from '../../scripts/changed.mjs';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Number of tests in pages: more than the limit, so that the limit applies. */
 const MANY = 30;
@@ -35,7 +35,7 @@ for (let nth = 1; nth <= MANY; nth += 1)
   project[`test/ui/many-${nth}.test.ts`] = "import { late } from '../../src/core/late.ts';\n";
 
 describe('npm test -- --changed', () => {
-  let folder: string;
+  const folder = temporaryFolder();
   const git = (...args: string[]): string =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
       ...{ cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
@@ -46,13 +46,11 @@ describe('npm test -- --changed', () => {
   };
   const testsFor = (...changed: string[]): readonly string[] => changedTests(folder, changed).tests;
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'secure-uploader-changed-'));
     git('init', '--quiet', '--initial-branch=main');
     for (const [path, text] of Object.entries(project)) await write(path, text);
     git('add', '.');
     git('commit', '--quiet', '--message=First');
   });
-  after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
   test('finds what was committed since the merge base, what was not, and new files', async () => {
     git('checkout', '--quiet', '-b', 'topic');

@@ -2,15 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const made: string[] = [];
-after(() => Promise.all(made.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 }))));
 
 const row = (binding: string): string => `import { html, type TemplateResult } from 'lit';
 import { sizeBytes } from '../core/size.ts';
@@ -60,8 +58,7 @@ const sound = {
 };
 
 async function check(files: Record<string, string>): Promise<{ passed: boolean; output: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'secure-uploader-check-'));
-  made.push(folder);
+  const folder = temporaryFolder();
   for (const name of ['biome.json', 'tsconfig.json', '.gitignore'])
     await cp(join(root, name), join(folder, name));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));

@@ -1,20 +1,16 @@
 // The output of the commands: set-up without a browser, counts of broken tests, and the end of `npm test`.
 
 import assert from 'node:assert/strict';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { filesUnder } from '../../scripts/files.mjs';
 import { isOfGate, isOfStage, STAGES } from '../../scripts/scope.mjs';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { node, root, runAll } from '../support/test-runs.ts';
 
 describe('npm test', () => {
-  let folder: string;
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'secure-uploader-count-'));
-  });
-  after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const folder = temporaryFolder();
 
   async function count(text: string): Promise<{ passed: number; failed: number; skipped: number }> {
     const file = join(folder, 'some.test.mjs');
@@ -263,20 +259,16 @@ describe('Set-up', () => {
   });
 
   test('installs nothing into the packages of another checkout', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'secure-uploader-set-up-'));
-    try {
-      const [checkout, packages] = [join(folder, 'checkout'), join(folder, 'packages')];
-      await cp(join(root, 'scripts'), join(checkout, 'scripts'), { recursive: true });
-      await cp(join(root, 'package-lock.json'), join(checkout, 'package-lock.json'));
-      await mkdir(join(packages, 'lit'), { recursive: true });
-      await symlink(packages, join(checkout, 'node_modules'));
-      const { status, stdout, stderr } = await node([join(checkout, 'scripts/setup.mjs')], {
-        SKIP_INSTALL: '',
-      });
-      assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' });
-      assert.deepEqual(await readdir(packages), ['lit']);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const folder = temporaryFolder();
+    const [checkout, packages] = [join(folder, 'checkout'), join(folder, 'packages')];
+    await cp(join(root, 'scripts'), join(checkout, 'scripts'), { recursive: true });
+    await cp(join(root, 'package-lock.json'), join(checkout, 'package-lock.json'));
+    await mkdir(join(packages, 'lit'), { recursive: true });
+    await symlink(packages, join(checkout, 'node_modules'));
+    const { status, stdout, stderr } = await node([join(checkout, 'scripts/setup.mjs')], {
+      SKIP_INSTALL: '',
+    });
+    assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' });
+    assert.deepEqual(await readdir(packages), ['lit']);
   });
 });

@@ -4,8 +4,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { linkSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright';
@@ -14,6 +13,7 @@ import { type Service, startService } from '../../demo/server/server.ts';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { newContext } from '../e2e/support/browser.ts';
 import { sumOf, writeRandom } from '../e2e/support/files.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { copyExample, exampleNames, type Running, runTool } from './example.ts';
 import { type PackedApp, sharedApp } from './packed.ts';
 import { type Site, serve } from './serve.ts';
@@ -118,11 +118,10 @@ describe('The example projects', { concurrency: 2 }, () => {
   let integrity: string;
   let browser: Browser;
   let service: Service;
-  let scratch: string;
+  const scratch = temporaryFolder();
   let sample: string;
   let sha256: string;
   before(async () => {
-    scratch = await mkdtemp(join(tmpdir(), 'secure-uploader-examples-'));
     app = await sharedApp();
     const cdnFolder = join(app.packageFolder, 'dist/cdn');
     const script = await readFile(join(cdnFolder, 'secure-uploader.min.js'));
@@ -142,8 +141,6 @@ describe('The example projects', { concurrency: 2 }, () => {
     await browser?.close();
     await service?.close();
     cdn?.stop();
-    await app?.remove();
-    await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
     console.log(tableOf(rows));
   });
 
@@ -213,6 +210,7 @@ describe('The example projects', { concurrency: 2 }, () => {
       'https://cdn.example.net': cdn.origin,
       'sha384-…': integrity,
     });
+    // All projects together would need much space.
     t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
     const { built, hasDev, isNotBuilt } = project;
     if (isNotBuilt) {

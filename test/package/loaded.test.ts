@@ -1,8 +1,7 @@
 // The package as pages load it, in a real browser: the bundle from another origin, and an app built with a bundler.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { build as bundle } from 'esbuild';
@@ -12,6 +11,7 @@ import { build } from 'vite';
 import { type Service, startService } from '../../demo/server/server.ts';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { newContext } from '../e2e/support/browser.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type PackedApp, sharedApp } from './packed.ts';
 import { serve } from './serve.ts';
 import './contents.ts';
@@ -60,17 +60,14 @@ const vector = {
 
 const options = { appOrigins: [], test: true, fsync: false };
 
-after(async () => (await sharedApp()).remove());
-
 describe('The package in a page', () => {
   let app: PackedApp;
   let browser: Browser;
   let service: Service;
-  let dataDir: string;
+  const dataDir = temporaryFolder();
   let settings: { baseUrl: string; token: string };
   before(async () => {
     app = await sharedApp();
-    dataDir = await mkdtemp(join(tmpdir(), 'secure-uploader-loaded-'));
     service = await startService({ ...options, dataDir });
     settings = { baseUrl: service.baseUrl, token: (await service.createToken('alice')).token };
     browser = await chromium.launch({ executablePath: findChromium() ?? '', args: chromiumArgs });
@@ -78,7 +75,6 @@ describe('The package in a page', () => {
   after(async () => {
     await browser?.close();
     await service?.close();
-    if (dataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   });
 
   /** Opens a page. Returns the page and a growing list of its uncaught errors. */

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const own = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -101,7 +101,7 @@ const equivalents = [
   },
 ];
 
-let root: string;
+const root = temporaryFolder();
 
 function run(...args: string[]): Promise<{ code: number; output: string }> {
   const script = join(own, 'scripts/mutation/run.mjs');
@@ -118,7 +118,6 @@ const linesOf = (output: string, start: string): string[] =>
 
 describe('npm run test:mutation', () => {
   before(async () => {
-    root = await mkdtemp(join(tmpdir(), 'secure-uploader-mutation-'));
     await symlink(join(own, 'node_modules'), join(root, 'node_modules'));
     for (const [name, text] of Object.entries({
       ...files,
@@ -128,7 +127,6 @@ describe('npm run test:mutation', () => {
       await writeFile(join(root, name), text);
     }
   });
-  after(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
 
   test('prints each change that no test notices, excludes equivalents, and fails below the target', async () => {
     const { code, output } = await run('src/core/strong.ts', 'src/core/weak.ts', '--all');

@@ -2,12 +2,12 @@
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { builtPackage } from '../support/built.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const exec = promisify(execFile);
@@ -49,7 +49,6 @@ export interface PackedApp {
   /** Runs Node in the app. Returns its output, or rejects if Node failed. */
   node(...args: string[]): Promise<string>;
   write(name: string, text: string): Promise<void>;
-  remove(): Promise<void>;
 }
 
 /** Returns the command and the arguments that run npm. */
@@ -58,22 +57,11 @@ export const npm = (...args: string[]): [string, string[]] => {
   return script?.endsWith('js') ? [process.execPath, [script, ...args]] : ['npm', args];
 };
 
-/** Builds the package if a source has changed, packs it and unpacks it in a new app. Takes some seconds. */
-async function packApp(): Promise<PackedApp> {
-  const scratch = await mkdtemp(join(tmpdir(), 'secure-uploader-package-'));
-  try {
-    return await packInto(scratch);
-  } catch (error) {
-    await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
-    throw error;
-  }
-}
-
 let shared: Promise<PackedApp> | undefined;
 
-/** Returns the result of `packApp`, which is the same for all tests of a process. */
+/** Returns the result of `packInto`, which is the same for all tests of a process. */
 export function sharedApp(): Promise<PackedApp> {
-  shared ??= packApp();
+  shared ??= packInto(temporaryFolder());
   return shared;
 }
 
@@ -85,6 +73,7 @@ export async function declarationsOf({ packageFolder }: PackedApp): Promise<read
   return modules.flatMap((module) => module.declarations ?? []).filter(({ tagName }) => tagName);
 }
 
+/** Builds the package if a source has changed, packs it and unpacks it in a new app in `scratch`. Takes some seconds. */
 async function packInto(scratch: string): Promise<PackedApp> {
   const stage = join(scratch, 'stage');
   const folder = join(scratch, 'app');
@@ -121,6 +110,5 @@ async function packInto(scratch: string): Promise<PackedApp> {
     manifest,
     node: async (...args) => (await exec(process.execPath, args, { cwd: folder })).stdout,
     write: (name, text) => writeFile(join(folder, name), text),
-    remove: () => rm(scratch, { recursive: true, force: true, maxRetries: 5 }),
   };
 }

@@ -4,20 +4,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { buildTo, builtPackage, withCopy } from '../support/built.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Returns the hash of each file of a build, by path. */
 function hashesIn(folder: string): Map<string, string> {
@@ -34,9 +25,8 @@ function hashesIn(folder: string): Map<string, string> {
   );
 }
 
-test('a build can be reproduced, file by file', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'secure-uploader-again-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+test('a build can be reproduced, file by file', () => {
+  const folder = temporaryFolder();
   const { folder: first, builtIn } = builtPackage();
   const again = buildTo(folder, {
     TZ: 'Asia/Kathmandu',

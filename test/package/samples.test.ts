@@ -1,11 +1,12 @@
 // Checks the code samples of the documentation and of the doc comments: TypeScript, HTML and CSS.
 
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import ts from 'typescript';
 import { all, read, root, run, under } from '../support/documents.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Documents whose samples must work. Decision records are excluded, because they quote old code. */
 const guides = ['README.md', 'CONTRIBUTING.md', ...under('docs').filter((name) => !/decisions/.test(name))];
@@ -70,11 +71,10 @@ const serviceSample = (): Sample => ({
 });
 
 describe('The documentation', () => {
-  test('has TypeScript that compiles', async (t) => {
+  test('has TypeScript that compiles', async () => {
     const cache = join(root, 'node_modules/.cache');
     await mkdir(cache, { recursive: true });
-    const folder = await mkdtemp(join(cache, 'secure-uploader-readme-'));
-    t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+    const folder = temporaryFolder(cache);
     const documented = examples('ts');
     for (const file of PUBLIC.slice(0, 3))
       assert.ok(

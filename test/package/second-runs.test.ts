@@ -1,18 +1,13 @@
 // Which test files `npm test` ends, and which it runs a second time.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runAll } from '../support/test-runs.ts';
 
 describe('npm test', () => {
-  let folder: string;
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'secure-uploader-second-'));
-  });
-  after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const folder = temporaryFolder();
 
   const runIn = (name: string, files: Record<string, string>, ...args: string[]): ReturnType<typeof runAll> =>
     runAll(join(folder, name), files, ...args);

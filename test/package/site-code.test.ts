@@ -2,22 +2,20 @@
 // other kinds.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { chromium } from 'playwright';
 import { codeOf, KINDS } from '../../demo/code.ts';
 import { startService } from '../../demo/server/server.ts';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { builtWidget } from '../support/built.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { serve } from './serve.ts';
 import { attributesOf } from './site-code.ts';
 
 const HOSTILE = { 'base-url': "https://a.test/'</script>\n", accept: '"><script>&{\n' };
 
 test('a page of the HTML uploads a file', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'secure-uploader-code-'));
+  const folder = temporaryFolder();
   const service = await startService({ dataDir: folder, appOrigins: [], test: true, fsync: false });
   const pages: Record<string, string> = {};
   const site = await serve(builtWidget(), pages);
@@ -26,7 +24,6 @@ test('a page of the HTML uploads a file', async (t) => {
     await browser.close();
     site.stop();
     await service.close();
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   service.allowOrigin(site.origin);
   pages['/'] = codeOf('HTML', attributesOf(service), true);

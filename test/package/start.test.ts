@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const usualPort = 5173;
@@ -16,11 +15,10 @@ const usualPort = 5173;
 describe('npm start', () => {
   let child: ChildProcess;
   let blocker: Server;
-  let dataDir: string;
+  const dataDir = temporaryFolder();
   let printed = '';
   let address = '';
   before(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'secure-uploader-start-'));
     blocker = createServer();
     // If listening fails, another process already uses the default port, which has the same effect.
     await new Promise<void>((resolve) => {
@@ -48,7 +46,6 @@ describe('npm start', () => {
     child.kill();
     await hasEnded;
     blocker.close();
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   });
 
   test('prints one URL to open, and the demo users', () => {

@@ -1,15 +1,15 @@
 // `secure-uploader conform` and a hostile service: where it sends requests, how long it runs, and what its report contains.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Options, readOptions } from '../../src/cli/options.ts';
 import { reportText } from '../../src/cli/report.ts';
 import { targetOf } from '../../src/cli/target.ts';
 import { runConform } from '../support/conform.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type Respond = (request: IncomingMessage, body: string, response: ServerResponse) => void;
 
@@ -171,8 +171,7 @@ test('a service that sends a byte from time to time does not keep it busy', asyn
 });
 
 test('tokens come from a file or the environment, and are sent over http only to this machine', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'secure-uploader-token-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const file = join(folder, 'token');
   await writeFile(file, 'from-the-file\n');
   const read = (baseUrl: string, ...args: string[]): Options | undefined =>

@@ -1,5 +1,4 @@
 // Faults and the request log of the reference service. Faults apply only to the requests that they name.
-
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { after, beforeEach, test } from 'node:test';

@@ -1,6 +1,5 @@
 // The check of `file_hash` in a commit: what it reads, and when it ends. The service runs in this process, so that its readings can
 // be counted and held.
-
 import assert from 'node:assert/strict';
 import { open } from 'node:fs/promises';
 import { after, before, beforeEach, mock, test } from 'node:test';

@@ -1,12 +1,10 @@
 // Runs the service in a separate process, which fuzz.test.ts tries to crash. Sends the memory usage to the parent on
 // request.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startService } from '../../demo/server/server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { page } from './support.ts';
 
-const dataDir = mkdtempSync(join(tmpdir(), 'service-fuzz-'));
+const dataDir = temporaryFolder();
 const many = { requests: 10_000_000, windowMs: 60_000 };
 const service = await startService({
   dataDir,
@@ -27,7 +25,6 @@ process.on('message', () => process.send?.(usedBytes()));
 process.on('SIGINT', () => undefined);
 process.on('disconnect', async () => {
   await service.close();
-  rmSync(dataDir, { recursive: true, force: true });
   process.exit();
 });
 const { baseUrl, storageUrl, seed } = service;

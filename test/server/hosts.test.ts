@@ -1,5 +1,4 @@
 // Which host names the service accepts, which data it shows in production, and requests while it starts.
-
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { type TestContext, test } from 'node:test';

@@ -1,13 +1,13 @@
 // A journal of the service that is longer than a string can be (540 MB).
 import assert from 'node:assert/strict';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openState } from '../../demo/server/state.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('a journal that is longer than a string can be is read', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'state-'));
+  const folder = temporaryFolder();
   const text = 'x'.repeat(2 ** 20);
   const file = await open(join(folder, 'state.jsonl'), 'w');
   for (let count = 0; count <= 512; count += 1) {
@@ -18,5 +18,4 @@ test('a journal that is longer than a string can be is read', async () => {
   const row = await state.table<{ count: number; keepUntil?: number }>('long').get('a');
   assert.equal(row?.count, 512);
   await state.close();
-  await rm(folder, { recursive: true });
 });

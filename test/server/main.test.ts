@@ -2,20 +2,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const main = fileURLToPath(new URL('../../demo/server/main.ts', import.meta.url));
 
-async function start(
-  t: TestContext,
-  ...flags: string[]
-): Promise<{ process: ChildProcess; said: string; dataDir: string }> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'service-'));
-  const child = spawn(process.execPath, ['--import', 'tsx', main, '--data', dataDir, ...flags]);
+async function start(t: TestContext, ...flags: string[]): Promise<{ process: ChildProcess; said: string }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', main, '--data', temporaryFolder(), ...flags]);
   t.after(async () => {
     if (child.exitCode !== null || !child.kill('SIGKILL')) return;
     await once(child, 'exit');
@@ -29,15 +23,11 @@ async function start(
     });
     child.stdout.once('end', resolve);
   });
-  return { process: child, said, dataDir };
+  return { process: child, said };
 }
 
 test('it prints its URLs and users, responds, and ends on Ctrl-C', async (t) => {
-  const {
-    process: child,
-    said,
-    dataDir,
-  } = await start(t, '--host', '127.0.0.1', '--origin', 'http://app.test');
+  const { process: child, said } = await start(t, '--host', '127.0.0.1', '--origin', 'http://app.test');
   const baseUrl = /Service +(\S+)/.exec(said)?.[1] ?? '';
   assert.match(said, /Storage +http:\/\/127\.0\.0\.1:\d+/);
   assert.match(said, /alice@example\.com/);
@@ -46,7 +36,6 @@ test('it prints its URLs and users, responds, and ends on Ctrl-C', async (t) => 
   child.kill('SIGINT');
   const [code] = await once(child, 'exit');
   assert.equal(code, 0);
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 test('its sign-in page has the form of the widget, or plain forms with --plain', async (t) => {
@@ -62,12 +51,11 @@ test('its sign-in page has the form of the widget, or plain forms with --plain',
     [[], true],
     [['--plain'], false],
   ] as const) {
-    const { said, dataDir } = await start(t, '--origin', 'http://app.test', ...flags);
+    const { said } = await start(t, '--origin', 'http://app.test', ...flags);
     const baseUrl = /Service +(\S+)/.exec(said)?.[1] ?? '';
     const page = await (await fetch(`${baseUrl}/authorize?${query}`)).text();
     assert.equal(page.includes('<secure-uploader-login'), hasWidget);
     assert.equal((await fetch(`${baseUrl}/authorize/login.js`)).status, hasWidget ? 200 : 404);
-    await rm(dataDir, { recursive: true, force: true });
   }
 });
 
@@ -77,17 +65,15 @@ test('a default port that is in use is skipped', async (t) => {
     ({ said }) => said.match(/http:\/\/localhost:\d+(?= *\n)/g)?.slice(0, 2) ?? [],
   );
   assert.equal(new Set(addresses).size, 4, `two services and two storages: ${addresses}`);
-  for (const { process: child, dataDir } of running) {
+  for (const { process: child } of running) {
     child.kill('SIGTERM');
     await once(child, 'exit');
-    await rm(dataDir, { recursive: true, force: true });
   }
 });
 
 test('with a port from the command line, the storage still has a default port', async (t) => {
-  const { process: child, said, dataDir } = await start(t, '--port', '0');
+  const { process: child, said } = await start(t, '--port', '0');
   assert.ok(Number(/Storage +http:\/\/localhost:(\d+)/.exec(said)?.[1]) >= 8788, said);
   child.kill('SIGTERM');
   await once(child, 'exit');
-  await rm(dataDir, { recursive: true, force: true });
 });

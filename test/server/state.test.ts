@@ -1,24 +1,20 @@
 // What the service stores across restarts and crashes.
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, mkdtemp, readFile, rm, rmdir, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, readFile, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, mock, test } from 'node:test';
+import { mock, test } from 'node:test';
 import { startService } from '../../demo/server/server.ts';
 import { openState, type Row, type State } from '../../demo/server/state.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { actAs, fillDisk, randomChunks, startRig, upload } from './support.ts';
 
 interface Count extends Row {
   count: number;
 }
 
-let dataDir: string;
+const dataDir = temporaryFolder();
 let now = 1000;
 const open = (): Promise<State> => openState({ dataDir, now: () => now, fsync: true });
-before(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'state-'));
-});
-after(() => rm(dataDir, { recursive: true, force: true }));
 
 test('rows are restored after a restart, in their last form', async () => {
   let state = await open();
@@ -216,11 +212,10 @@ test('a name is free if the file that took it could not be written', async (t) =
 });
 
 test('two services cannot use one folder at the same time', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'service-'));
+  const folder = temporaryFolder();
   const first = await startService({ dataDir: folder, appOrigins: [] });
   await assert.rejects(startService({ dataDir: folder, appOrigins: [] }), /in use/);
   await first.close();
   const second = await startService({ dataDir: folder, appOrigins: [] });
   await second.close();
-  await rm(folder, { recursive: true, force: true });
 });

@@ -1,5 +1,4 @@
 // The storage: accepted and refused requests. Incomplete data is never visible.
-
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';

@@ -1,11 +1,10 @@
 // Starts a real service on free ports with its own folder, and calls the service as a page would.
 import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { type FileHandle, open } from 'node:fs/promises';
 import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Service, type ServiceOptions, startService } from '../../demo/server/server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Origin of the page that all tests simulate. */
 export const page = 'http://app.test:5173';
@@ -23,7 +22,7 @@ export interface Rig {
 
 /** Starts a service in test mode with a new folder. */
 export async function startRig(options: Partial<ServiceOptions> = {}): Promise<Rig> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'service-'));
+  const dataDir = temporaryFolder();
   const settings = { dataDir, appOrigins: [page], test: true, fsync: false, ...options };
   const rig: Rig = {
     service: await startService(settings),
@@ -33,10 +32,7 @@ export async function startRig(options: Partial<ServiceOptions> = {}): Promise<R
       await rig.service.close();
       rig.service = await startService({ ...settings, servicePort, storagePort });
     },
-    async end() {
-      await rig.service.close();
-      await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
-    },
+    end: () => rig.service.close(),
   };
   return rig;
 }

@@ -1,5 +1,4 @@
 // Limits on what one user can store on disk.
-
 import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';

@@ -1,5 +1,4 @@
 // What processes of the example do beside requests: reports, deletions, and their end.
-
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';

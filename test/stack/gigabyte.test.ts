@@ -1,13 +1,12 @@
 // A browser uploads 1 GiB to Ceph RGW, through nginx and two processes, while the gateway and one process are killed.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startBrowser, untilEvent } from '../e2e/support/browser.ts';
 import { writeRandom } from '../e2e/support/files.ts';
 import { type Pages, startPages } from '../e2e/support/pages.ts';
 import { hasStored, pick } from '../e2e/support/transfer.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type RunningProxy, startNginx } from './support/nginx.ts';
 import { type Stack, startStack } from './support/stack.ts';
 
@@ -18,7 +17,7 @@ describe('1 GiB to Ceph RGW from a browser', () => {
   let pages: Pages;
   let proxy: RunningProxy;
   let context: Awaited<ReturnType<typeof startBrowser>>;
-  const scratch = mkdtempSync(join(tmpdir(), 'gigabyte-'));
+  const scratch = temporaryFolder();
 
   before(async () => {
     pages = await startPages();
@@ -31,7 +30,6 @@ describe('1 GiB to Ceph RGW from a browser', () => {
     await context.close();
     await proxy.stop();
     await Promise.all([stack.stop(), pages.close()]);
-    rmSync(scratch, { recursive: true, force: true });
   });
 
   test('arrives byte for byte, and the service sees none of its bytes', async (t) => {

@@ -1,5 +1,4 @@
 // The example service for S3 with PostgreSQL and Ceph RGW: clients that send wrong sessions, receipts, sizes, chunks and names.
-
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';

@@ -1,5 +1,4 @@
 // The example service for S3 with a real store (Ceph RGW): uploads from a browser, and the checks of conform.
-
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';

@@ -1,10 +1,10 @@
 // Runs demo/examples/service-s3 on a free port, as its own process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installedExample } from './built.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** Origin of the page that the example allows. */
 export const PAGE = 'http://localhost:5173';
@@ -50,7 +50,7 @@ export interface RunningExample {
 
 /** Returns a copy of the example with other hooks. */
 export function copyExample(hooks: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'service-s3-'));
+  const folder = temporaryFolder();
   const source = installedExample();
   for (const name of readdirSync(source))
     (name === 'node_modules' ? symlinkSync : copyFileSync)(join(source, name), join(folder, name));

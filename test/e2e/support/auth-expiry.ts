@@ -1,5 +1,4 @@
 // Starts an upload whose token expires while the service holds its first PUTs.
-
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 // Actions of users and pages in the sign-in journeys: calls, clicks, forms and files, on the pages of auth-world.ts.
-
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Frame, Locator, Page } from 'playwright';

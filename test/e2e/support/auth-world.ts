@@ -1,6 +1,5 @@
 // Creates the environment of a sign-in journey: the reference service with its sign-in page, pages with and without the widget, and
 // a browser. The test chooses the browser, and whether pages and service are on the same site.
-
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

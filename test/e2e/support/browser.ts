@@ -1,5 +1,4 @@
 // Starts and kills a real Chromium with a persistent profile, drops files on pages, and reads the events of a page.
-
 import { readdirSync, readFileSync } from 'node:fs';
 import {
   type Browser,

@@ -1,5 +1,4 @@
 // The registration of the file keeper in a page.
-
 import type { BrowserContext, Page } from 'playwright';
 import { until } from '../../support/until.ts';
 

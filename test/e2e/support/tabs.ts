@@ -1,5 +1,4 @@
 // A browser tab for journeys in three engines: Chromium and Firefox with Playwright, WebKitGTK with WebDriver.
-
 import { startWebKit } from '../../support/webkit-driver.mjs';
 import { type Engine, startEngine } from './auth-browsers.ts';
 import { newContext } from './browser.ts';

@@ -2,11 +2,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { freePort } from './ports.ts';
 
 const exec = promisify(execFile);
@@ -37,7 +37,7 @@ const isRunning = async (pid: string): Promise<boolean> =>
 export async function startDatabase(): Promise<RunningDatabase> {
   const idOf = async (kind: string) => Number((await exec('id', [kind, 'postgres'])).stdout);
   const user = { uid: await idOf('-u'), gid: await idOf('-g') };
-  const folder = await mkdtemp(join(tmpdir(), 'postgres-'));
+  const folder = temporaryFolder();
   await chown(folder, user.uid, user.gid);
   const port = await freePort();
   const options = { ...user, cwd: folder };
@@ -89,7 +89,6 @@ export async function startDatabase(): Promise<RunningDatabase> {
     resume: start,
     async stop() {
       await end('SIGQUIT');
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { type IncomingMessage, request as send } from 'node:http';
 import {
   copyExample,
@@ -177,7 +176,6 @@ export async function startWorld(): Promise<World> {
 
 async function startParts(ends: (() => Promise<unknown>)[]): Promise<Omit<World, 'stop'>> {
   const folder = copyExample(readFileSync(new URL('two-users.ts', import.meta.url), 'utf8'));
-  ends.push(() => rm(folder, { recursive: true, force: true }));
 
   const store = await startStore();
   ends.push(store.stop);

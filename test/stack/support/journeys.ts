@@ -1,6 +1,4 @@
 // A browser, pages with the uploader, the example on Hono, and Ceph RGW.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { startBrowser } from '../../e2e/support/browser.ts';
@@ -12,6 +10,7 @@ import {
   startExample,
   TOKEN,
 } from '../../support/service-s3.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type RunningDatabase, startDatabase } from './database.ts';
 import { type RunningStore, startStore } from './store.ts';
 
@@ -67,8 +66,7 @@ export async function startJourneys(sessions: 'memory' | 'PostgreSQL'): Promise<
     const example = await startExample('hono', settings);
     ends.push(example.stop);
     pages.allow(example.baseUrl, store.settings.S3_ENDPOINT ?? '');
-    const folder = await mkdtemp(join(tmpdir(), 'secure-uploader-s3-'));
-    ends.push(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const context = await startBrowser(join(folder, 'profile'));
     ends.push(() => context.close());
 

@@ -1,12 +1,11 @@
 // nginx in front of processes of the example, with the configuration of docs/operating.md.
-
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { freePort } from './ports.ts';
 
@@ -22,7 +21,7 @@ export interface RunningProxy {
 /** Starts nginx in front of two processes. Resolves when it accepts requests. */
 export async function startNginx(processes: readonly { readonly baseUrl: string }[]): Promise<RunningProxy> {
   const port = await freePort();
-  const folder = mkdtempSync(join(tmpdir(), 'nginx-'));
+  const folder = temporaryFolder();
   const log = join(folder, 'access.log');
   const [, server = ''] = /```nginx\n([\s\S]+?)```/.exec(readFileSync(document, 'utf8')) ?? [];
   const hosts = processes.map(({ baseUrl }) => new URL(baseUrl).host);
@@ -63,7 +62,6 @@ http { ${temp.join(' ')} log_format bytes '$request_length'; access_log ${log} b
     async stop() {
       child.kill('SIGTERM');
       await ended;
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

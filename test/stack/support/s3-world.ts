@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request as send } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -68,7 +68,6 @@ async function startBehindGates(
   ends.push(store.stop);
   const { S3_ENDPOINT = '' } = store.settings;
   const folder = copyExample(readFileSync(new URL('any-user.ts', import.meta.url), 'utf8'));
-  ends.push(() => rmSync(folder, { recursive: true, force: true }));
   // The journeys have chunks of 64 KiB.
   replace(join(folder, 'files.ts'), 'MIN_PART_BYTES = 5 * 2 ** 20', 'MIN_PART_BYTES = 1');
   const ASSEMBLED = join(folder, 'assembled');

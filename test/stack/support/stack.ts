@@ -1,7 +1,6 @@
 // Two processes of the example with hooks of the tests, PostgreSQL and Ceph RGW.
-
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   copyExample,
@@ -82,7 +81,6 @@ export async function startStack(changes: Record<string, string> = {}, count = 2
     async stop() {
       await Promise.all(processes.map((each) => each.stop()));
       await Promise.all([store.stop(), database.stop()]);
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,13 +1,12 @@
 // Starts Ceph RGW on free ports with a new, empty store.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { installedExample } from '../../support/built.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { freePort } from './ports.ts';
 
 const exec = promisify(execFile);
@@ -78,7 +77,7 @@ async function objectsOf(
 
 /** Files are joined from parts of at least `minPartBytes`, but for the last part. */
 export async function startStore(minPartBytes = 5 * 2 ** 20): Promise<RunningStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'ceph-'));
+  const folder = temporaryFolder();
   // The OSD uses the 16 ports after that of the monitor, below the range of free ports.
   const monPort = 12_000 + Math.floor(Math.random() * 1000) * 17;
   const ports = [String(await freePort()), String(monPort)];
