@@ -24,7 +24,8 @@ const GROUPS = {
     'limits forms resume photos theming i18n accessibility frameworks migration troubleshooting tracing s3'.split(
       ' ',
     ),
-  Reference: 'reference authentication service faults upload-states performance browsers'.split(' '),
+  Reference:
+    'reference authentication service faults upload-states sign-in-states performance browsers'.split(' '),
   Understand: ['docs/architecture.md', 'docs/glossary.md', 'docs/flaky-tests.md', 'src/README.md'],
   Decisions: readdirSync(join(root, 'docs/decisions')).map((name) => `decisions/${name.slice(0, -3)}`),
 };

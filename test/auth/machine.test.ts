@@ -2,45 +2,18 @@
 import { expect } from '@open-wc/testing';
 import { challengeRows } from '../../src/auth/challenge.ts';
 import { canSignIn, reduce as reduceBare } from '../../src/auth/machine.ts';
-import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/types.ts';
+import type { AuthEvent, AuthModel, Method } from '../../src/auth/types.ts';
 import type { AuthState } from '../../src/core/types.ts';
-import { at, challenge, EVENTS, generation, push, sms, TABLE, totp, type Where } from './sign-in-table.ts';
+import { itIsDocumented } from '../core/documented.ts';
+import { at, challenge, EVENTS, generation, PLACES, push, signInStates, sms, totp } from './sign-in-table.ts';
 
 const reduce = (model: AuthModel, event: AuthEvent) => reduceBare(model, event, challengeRows);
 const { grant } = EVENTS.code as Extract<AuthEvent, { readonly type: 'code' }>;
-/** Event with a code whose session at the service is not visible in a hidden frame. */
-const PLACES = Object.keys(TABLE) as Where[];
 const tell = ({ model, effects }: ReturnType<typeof reduce>): string =>
   [model.state, model.error?.code ?? '-', ...effects.map(({ type }) => type)].join(' ');
 
 describe('the sign-in table', () => {
-  for (const where of PLACES) {
-    it(`does in ${where} what its rows define, and nothing on any other event`, () => {
-      for (const type of Object.keys(EVENTS) as EventType[]) {
-        const model = at(where);
-        const move = reduce(model, EVENTS[type]);
-        if (type === 'sign-out') expect(tell(move)).to.equal('signed-out - forget');
-        else if (type === 'disconnected') expect(tell(move)).to.equal('signed-out -');
-        else if (type === 'allowed') expect(move.model).to.equal(model);
-        else if (type === 'other-user') expect(tell(move)).to.equal('prompt access-denied drop require');
-        else if (type === 'fault') expect(tell(move)).to.equal('prompt authorize-failed forget require');
-        else if (TABLE[where][type]) expect(tell(move), `${where} / ${type}`).to.equal(TABLE[where][type]);
-        else {
-          expect(move.model, `${where} / ${type}`).to.equal(model);
-          expect(move.effects, `${where} / ${type}`).to.deep.equal([]);
-        }
-      }
-    });
-  }
-
-  it('drops every event of an older generation', () => {
-    for (const where of PLACES) {
-      const model = at(where, { generation: generation + 1 });
-      for (const event of Object.values(EVENTS).filter((event) => 'generation' in event)) {
-        expect(reduce(model, event).model, `${where} / ${event.type}`).to.equal(model);
-      }
-    }
-  });
+  itIsDocumented('/docs/sign-in-states.md', signInStates());
 
   it('starts a new generation with each state that it enters, except for a window that only looks closed', () => {
     for (const where of PLACES) {

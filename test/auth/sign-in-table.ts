@@ -1,8 +1,11 @@
-// The expected sign-in table, written independently of the code: the result of each event in each state.
-import { createModel } from '../../src/auth/machine.ts';
-import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/types.ts';
+// The states and events with which tests enter the sign-in table, and the document of the table (docs/sign-in-states.md).
+
+import { challengeRows } from '../../src/auth/challenge.ts';
+import { createModel, reduce } from '../../src/auth/machine.ts';
+import type { AuthEvent, AuthModel, Effect, EventType, Method } from '../../src/auth/types.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import type { AuthState } from '../../src/core/types.ts';
+import { changesOf, documentOf, fieldIn, labelOf } from '../core/state-tables.ts';
 
 const first = createModel({
   frames: 'allowed',
@@ -84,147 +87,59 @@ export const at = (where: Where, patch: Partial<AuthModel> = {}): AuthModel => {
   return { ...first, generation, ...WHERE[where], ...patch, state };
 };
 
-/** Results by state and event, as a text: next state, code of the shown error (or `-`), and effects. */
-export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: string } } = {
-  'signed-out': {
-    'need-token': 'silent - deadline try-silent',
-    'sign-in': 'popup - deadline run-popup',
-    'submit-login': 'login - deadline login',
-    returned: 'exchange - deadline redeem',
-    unable: 'signed-out state-mismatch',
-  },
-  'asking-host': {
-    'page-token': 'signed-in - keep',
-    failed: 'cooling network cool',
-    deadline: 'prompt host-token-failed require',
-    cancel: 'prompt canceled require',
-  },
-  silent: {
-    code: 'exchange - deadline redeem',
-    failed: 'prompt network require',
-    deadline: 'prompt silent-timeout require',
-    'sign-in': 'popup - deadline run-popup',
-    returned: 'exchange - deadline redeem',
-    cancel: 'prompt canceled require',
-  },
-  prompt: {
-    'need-token': 'prompt - require',
-    'sign-in': 'popup - deadline run-popup',
-    returned: 'exchange - deadline redeem',
-    unable: 'prompt state-mismatch require',
-    'submit-login': 'login - deadline login',
-  },
-  popup: {
-    code: 'exchange - deadline redeem',
-    'closed-reading': 'popup-lost -',
-    failed: 'prompt network require',
-    deadline: 'prompt popup-timeout require',
-    'sign-in': 'popup - deadline run-popup',
-    cancel: 'prompt popup-closed require',
-  },
-  'popup-lost': {
-    code: 'exchange - deadline redeem',
-    failed: 'prompt network require',
-    deadline: 'prompt popup-closed require',
-    'sign-in': 'popup - deadline run-popup',
-    cancel: 'prompt popup-closed require',
-  },
-  redirecting: {
-    failed: 'prompt network require',
-    deadline: 'prompt authorize-failed require',
-    'shown-again': 'prompt - require',
-    cancel: 'prompt canceled require',
-  },
-  login: {
-    code: 'exchange - deadline redeem',
-    established: 'silent - deadline try-silent',
-    challenged: 'choose - deadline',
-    refused: 'prompt credentials-rejected require',
-    'rate-limited': 'cooling rate-limited cool',
-    failed: 'prompt network require',
-    deadline: 'prompt timeout require',
-    cancel: 'prompt canceled require',
-  },
-  choose: {
-    pick: 'answer - deadline',
-    deadline: 'prompt challenge-expired require',
-    expired: 'prompt challenge-expired require',
-    cancel: 'prompt canceled require',
-  },
-  start: {
-    started: 'answer - deadline',
-    refused: 'prompt credentials-rejected require',
-    denied: 'choose challenge-denied deadline',
-    expired: 'prompt challenge-expired require',
-    'rate-limited': 'cooling rate-limited cool',
-    failed: 'choose network deadline',
-    deadline: 'choose timeout deadline',
-    cancel: 'prompt canceled require',
-  },
-  answer: {
-    submit: 'verify - deadline answer',
-    resend: 'start - deadline start',
-    'other-method': 'choose - deadline',
-    failed: 'answer network deadline',
-    deadline: 'prompt challenge-expired require',
-    expired: 'prompt challenge-expired require',
-    cancel: 'prompt canceled require',
-  },
-  verify: {
-    code: 'exchange - deadline redeem',
-    established: 'silent - deadline try-silent',
-    challenged: 'choose - deadline',
-    refused: 'prompt credentials-rejected require',
-    denied: 'choose challenge-denied deadline',
-    expired: 'prompt challenge-expired require',
-    wrong: 'answer challenge-failed deadline',
-    'rate-limited': 'cooling rate-limited cool',
-    failed: 'answer network deadline',
-    deadline: 'answer timeout deadline',
-    cancel: 'prompt canceled require',
-  },
-  wait: {
-    code: 'exchange - deadline redeem',
-    established: 'silent - deadline try-silent',
-    challenged: 'choose - deadline',
-    refused: 'prompt credentials-rejected require',
-    denied: 'choose challenge-denied deadline',
-    expired: 'prompt challenge-expired require',
-    pending: 'wait - poll',
-    failed: 'wait - poll',
-    'rate-limited': 'cooling rate-limited cool',
-    'other-method': 'choose - deadline',
-    deadline: 'prompt challenge-expired require',
-    cancel: 'prompt canceled require',
-  },
-  exchange: {
-    token: 'signed-in - keep',
-    failed: 'prompt network require',
-    'code-spent': 'silent - deadline try-silent',
-    deadline: 'silent - deadline try-silent',
-    'rate-limited': 'cooling rate-limited cool',
-    cancel: 'prompt canceled require',
-  },
-  'signed-in': { 'renew-due': 'signed-in - deadline try-silent', 'step-up': 'prompt - require' },
-  cooling: { elapsed: 'exchange - deadline redeem-again', cancel: 'prompt canceled require' },
-  'renewing-host': {
-    'page-token': 'signed-in - keep',
-    failed: 'signed-in -',
-    deadline: 'signed-in -',
-  },
-  'renewing-silent': {
-    code: 'signed-in - deadline redeem',
-    failed: 'signed-in -',
-    deadline: 'signed-in -',
-    'step-up': 'prompt - require',
-  },
-  'renewing-exchange': {
-    token: 'signed-in - keep',
-    failed: 'signed-in -',
-    'code-spent': 'signed-in - deadline try-silent',
-    deadline: 'signed-in - deadline try-silent',
-    'rate-limited': 'signed-in -',
-    'step-up': 'prompt - require',
-  },
-  'renewing-cooling': { elapsed: 'signed-in -', 'step-up': 'prompt - require' },
+/** The states, with their meanings. */
+const MEANINGS: { readonly [W in Where]: string } = {
+  'signed-out': 'no call has needed a token yet, or the user has signed out',
+  'asking-host': 'the page is asked for a token (`getToken`, `auth-required`)',
+  silent: 'a hidden frame asks the service for a code, without the user',
+  prompt: 'the user has to sign in',
+  popup: 'the sign-in window is open',
+  'popup-lost': 'the sign-in window looks closed, but may still respond',
+  redirecting: 'the page is being left for the sign-in page',
+  login: 'the credentials of the form were sent',
+  choose: 'the user chooses how to verify',
+  start: 'the service is asked to send a code, to notify a phone, or to create a passkey request',
+  answer: 'the user enters a code, or uses a passkey',
+  verify: 'the answer was sent',
+  wait: 'the user has to approve on a phone',
+  exchange: 'a code is exchanged for a token',
+  'signed-in': 'there is a token, or the session of the service is enough',
+  cooling: 'a delay before the next request; the table shows one before the exchange of a code',
+  'renewing-host': 'in the background, the page is asked for the next token; `signed-in` is shown',
+  'renewing-silent': 'in the background, a hidden frame asks for a code; `signed-in` is shown',
+  'renewing-exchange': 'in the background, a code is exchanged for the next token; `signed-in` is shown',
+  'renewing-cooling': 'a delay before the renewal of a token; `signed-in` is shown',
 };
+
+export const PLACES = Object.keys(MEANINGS) as Where[];
+
+const HEADING = `# The states of sign-in
+
+Generated by \`node --import tsx scripts/state-tables.mjs\` from \`src/auth/machine.ts\` and \`src/auth/challenge.ts\`; do not edit it by hand.
+
+Each row of a table is an event, with the next state and then the effects in order. An event that a table does not list changes
+nothing in that state. \`!\` after a state: the generation increases, so that running effects are aborted. Fields of the model that
+change, and data of effects, are in braces; \`event.error\` is data of the event.
+
+\`deadline\` limits the time in the state, \`cool\` waits for a delay, \`keep\` keeps the token, \`drop\` forgets it, and \`forget\` also forgets
+the user. \`require\` dispatches \`auth-required\` if calls are waiting. The other effects make the request of that name.`;
+
+/** Returns the document of the sign-in table. */
+export const signInStates = (): string =>
+  documentOf<AuthModel, AuthEvent, Effect>({
+    heading: HEADING,
+    states: Object.fromEntries(
+      PLACES.map((where) => [
+        where,
+        { model: at(where), meaning: `${MEANINGS[where].replace(/^./, (first) => first.toUpperCase())}.` },
+      ]),
+    ),
+    events: EVENTS,
+    reduce: (model, event) => reduce(model, event, challengeRows),
+    stateOf: ({ before, event, after }) => {
+      const { state: _, ...others } = changesOf(before, after);
+      return labelOf(after.state, others, fieldIn({ event, model: before }));
+    },
+    effectOf: ({ type, ...data }, { before, event }) =>
+      labelOf(type, data, fieldIn({ event, model: before })),
+  });

@@ -1,15 +1,19 @@
-// The expected upload table, written independently of the code: the result of each event in each state.
+// The states and events with which tests enter the upload table, and the document of the table (docs/upload-states.md).
 
 import type { CompletedDetail } from '../../src/core/changes.ts';
-import type {
-  StateName,
-  UploadEffect,
-  UploadEvent,
-  UploadEventType,
-  UploadModel,
-  UploadState,
+import { reduce } from '../../src/engine/upload-machine.ts';
+import {
+  publicPhase,
+  type StateName,
+  stateNameOf,
+  type UploadEffect,
+  type UploadEvent,
+  type UploadEventType,
+  type UploadModel,
+  type UploadState,
 } from '../../src/engine/upload-state.ts';
 import type { RunResult } from '../../src/pipeline/run.ts';
+import { changesOf, documentOf, fieldIn, labelOf } from '../core/state-tables.ts';
 
 export const generation = 7;
 const error = { code: 'network', retryable: true } as const;
@@ -95,162 +99,75 @@ export const at = (row: StateName, more: Partial<UploadModel> = {}): UploadModel
   ...more,
 });
 
-const leaves = {
-  leave: 'removed ! file-removed leave',
-  close: 'removed ! leave',
-};
-const unfinished = {
-  ...leaves,
-  abandon: 'removed ! upload-canceled file-removed leave',
-  cancel: 'canceling>canceled ! flush-progress upload-canceled forget',
-  remove: 'canceling>removed ! flush-progress upload-canceled file-removed forget',
-  withdraw: 'withdrawn ! note-withdrawn',
-  'done-elsewhere': 'done ! release report-completed-elsewhere',
-};
-const idle = {
-  ...unfinished,
-  pause: 'user ! flush-progress note-paused upload-paused release',
-  'file-wanted': 'resuming ! upload-paused',
-  'file-missing': 'needs-file ! upload-paused release',
-  'tab-found': 'other-tab ! upload-paused',
-};
-const WITHDRAWN = 'withdrawn ! flush-progress note-withdrawn upload-paused';
-const running = {
-  ...unfinished,
-  withdraw: WITHDRAWN,
-  pause: 'user ! flush-progress note-paused upload-paused release',
-  suspend: 'suspended ! flush-progress upload-paused release',
-  succeeded: 'done ! report-progress report-completed',
-  'run-failed': 'failed ! flush-progress yield upload-failed',
-  'file-lost': 'needs-file ! drop-file report-progress upload-paused release',
-};
-const transferring = (phase: string) => ({
-  ...running,
-  'put-started': 'uploading report-progress',
-  'commit-started': 'committing report-progress',
-  'commit-accepted': 'accepted report-progress',
-  'retry-scheduled': `${phase} report-progress`,
-  'retry-ended': `${phase} report-progress`,
-  offline: `blocked:offline>${phase} upload-paused`,
-  'sign-in': `blocked:signed-out>${phase} upload-paused`,
-  reconnect: 'queued ! report-progress',
-});
-const { 'put-started': _uploads, ...uploading } = transferring('uploading');
-const { 'commit-started': _commits, ...committing } = transferring('committing');
-const { 'commit-accepted': _accepts, ...accepted } = transferring('accepted');
-
 /** Returns the name of an effect in the table. A reported change has the name of the change. */
 export const nameOf = (effect: UploadEffect): string =>
   effect.type === 'report' ? effect.name : effect.type;
 
-/**
- * Results by state and event: the next state, `!` if the current run is aborted, and the effects. An event that is missing changes
- * nothing.
- */
-export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventType]?: string } } = {
-  held: { ...idle, suspend: 'held release', start: 'queued !' },
-  queued: {
-    ...idle,
-    suspend: 'suspended ! flush-progress upload-paused release',
-    withdraw: WITHDRAWN,
-    begin: 'opening ! run',
-  },
-  opening: {
-    ...transferring('opening'),
-    opened: 'hashing upload-started report-progress',
-    'lock-taken': 'blocked:other-tab>opening upload-paused',
-    'transform-started': 'transforming report-progress',
-  },
-  transforming: {
-    ...transferring('transforming'),
-    opened: 'hashing upload-started report-progress',
-    'lock-taken': 'blocked:other-tab>transforming upload-paused',
-  },
-  hashing: transferring('hashing'),
-  uploading,
-  committing,
-  accepted,
-  blocked: {
-    ...running,
-    pause: 'user ! flush-progress upload-paused release',
-    opened: 'blocked:other-tab>hashing upload-started report-progress upload-paused',
-    'put-started': 'blocked:other-tab>uploading',
-    'commit-started': 'blocked:other-tab>committing',
-    'commit-accepted': 'blocked:other-tab>accepted',
-    'lock-acquired': 'opening upload-resumed',
-    // These events change only what the upload waits for. The shown reason stays the same.
-    offline: 'blocked:other-tab>opening',
-    online: 'blocked:other-tab>opening',
-    'lock-taken': 'blocked:other-tab>opening',
-    'sign-in': 'blocked:other-tab>opening',
-    reconnect: 'queued ! upload-resumed',
-  },
-  user: { ...unfinished, resume: 'queued ! note-paused upload-resumed' },
-  suspended: {
-    ...unfinished,
-    pause: 'user note-paused',
-    resume: 'queued ! note-paused upload-resumed',
-    restore: 'queued ! note-paused upload-resumed',
-  },
-  resuming: {
-    ...unfinished,
-    pause: 'user ! flush-progress note-paused upload-paused release',
-    'file-provided': 'queued ! note-paused upload-resumed',
-    'file-missing': 'needs-file ! upload-paused release',
-  },
-  'other-tab': {
-    ...unfinished,
-    pause: 'user ! flush-progress upload-paused release',
-    'file-wanted': 'resuming ! upload-paused',
-    'file-missing': 'needs-file ! upload-paused release',
-    'file-provided': 'queued ! note-paused upload-resumed',
-  },
-  'needs-file': {
-    ...unfinished,
-    replace: 'canceling>removed ! file-removed forget',
-    'file-wanted': 'resuming ! upload-paused',
-    'file-provided': 'queued ! note-paused upload-resumed',
-  },
-  failed: {
-    ...unfinished,
-    retry: 'queued ! note-paused upload-resumed',
-  },
-  canceling: {
-    remove: 'canceling>removed file-removed',
-    clear: 'canceling>removed file-removed',
-    leave: 'canceling>removed file-removed',
-    abandon: 'canceling>removed file-removed',
-    close: 'canceling>removed',
-    withdraw: 'canceling>withdrawn note-withdrawn',
-    retry: 'canceling>queued note-paused upload-resumed',
-    forgotten: 'canceled !',
-  },
-  canceled: {
-    ...leaves,
-    abandon: 'removed ! file-removed leave',
-    remove: 'removed ! file-removed leave',
-    clear: 'removed ! file-removed leave',
-    withdraw: 'withdrawn ! note-withdrawn',
-    retry: 'queued ! note-paused upload-resumed',
-  },
-  done: {
-    ...leaves,
-    abandon: 'removed ! file-removed leave',
-    remove: 'removed ! file-removed leave',
-    clear: 'removed ! file-removed leave',
-    withdraw: 'withdrawn ! note-withdrawn',
-  },
-  withdrawn: {
-    undo: 'queued ! note-withdrawn note-paused upload-resumed',
-    complete: unfinished.cancel,
-    cancel: unfinished.cancel,
-    suspend: unfinished.cancel,
-    remove: unfinished.remove,
-    clear: unfinished.remove,
-    leave: unfinished.remove,
-    abandon: unfinished.abandon,
-    close: 'canceling>removed ! forget',
-    'done-elsewhere': unfinished['done-elsewhere'],
-  },
-  removed: {},
+const MEANINGS: { readonly [R in StateName]: string } = {
+  held: 'waits for `start()` (`manual`)',
+  queued: 'waits for a free slot',
+  opening: 'the file is identified, its record looked up, its lock requested',
+  transforming: 'another file is made of the file (`transformFile`, photos), then the same as in `opening`',
+  hashing: 'the session is open; nothing has been sent yet',
+  uploading: 'chunks are being sent',
+  committing: 'all chunks are stored; the commit request is sent',
+  accepted: 'the service has accepted the commit (202), which is repeated until it is complete',
+  blocked:
+    'the run waits for another tab, the network or sign-in, or several of them; the table shows one that waits for another tab',
+  user: 'paused by the user',
+  suspended: 'paused because the element was removed from the page',
+  resuming: 'the file of an earlier page is being looked for',
+  'other-tab': 'another tab runs the saved upload',
+  'needs-file': 'waits until the user provides the file again',
+  failed: 'ended by an error',
+  canceling: 'canceled; its record is being deleted and its session canceled',
+  withdrawn:
+    'canceled or removed by the user, who can still undo it; the table shows an upload that was running and was canceled',
+  canceled: 'canceled by the user',
+  done: 'completed',
+  removed: 'no longer in the list',
 };
+
+const HEADING = `# The states of an upload
+
+Generated by \`node --import tsx scripts/state-tables.mjs\` from \`src/engine/upload-machine.ts\`; do not edit it by hand.
+
+Each row of a table is an event, with the next state and then the effects in order. An event that a table does not list changes
+nothing in that state. \`!\` after a state: the generation increases, so that a run is aborted. Data of states and effects is in braces;
+\`event.error\` is data of the event, \`state.attempt\` data of the state.
+
+The effects \`upload-…\` and \`file-removed\` dispatch the event of that name, \`report-progress\` dispatches \`upload-progress\`, and
+\`report-completed\` dispatches \`upload-completed\`. \`flush-progress\` dispatches \`upload-progress\` if numbers have changed since the
+last one. \`forget\` deletes the record and cancels the session on the service. \`release\` releases the lock when the run has stopped;
+\`yield\` also lets another upload of the page use the record, and \`leave\` stops using it. \`note-paused\` saves whether the user paused
+the upload, \`note-withdrawn\` whether the user withdrew it, and \`drop-file\` drops a file that can no longer be read.`;
+
+/** Returns the document of the upload table. */
+export const uploadStates = (): string =>
+  documentOf<UploadModel, UploadEvent, UploadEffect>({
+    heading: HEADING,
+    states: Object.fromEntries(
+      (Object.keys(STATES) as StateName[]).map((name) => {
+        const model = at(name);
+        return [name, { model, meaning: `Phase \`${publicPhase(model.state)}\`: ${MEANINGS[name]}.` }];
+      }),
+    ),
+    events: EVENTS,
+    reduce,
+    stateOf: ({ before, event, after }) => {
+      const inStep = fieldIn({ event, state: before.state });
+      const stateText = (state: UploadState): string => {
+        const { phase: _, ...data } = state;
+        return labelOf(stateNameOf(state), data, nameIn);
+      };
+      const nameIn = (value: object): string | undefined =>
+        inStep(value) ?? ('phase' in value ? stateText(value as UploadState) : undefined);
+      const { state: _, ...others } = changesOf(before, after);
+      return labelOf(stateText(after.state), others, nameIn);
+    },
+    effectOf: (effect, { before, event }) => {
+      const { type: _, ...data } = effect;
+      const reported = effect.type === 'report' ? effect.detail : data;
+      return labelOf(nameOf(effect), reported, fieldIn({ event, state: before.state }));
+    },
+  });

@@ -36,11 +36,6 @@ describe('The documentation', () => {
     assert.equal(status, 0, output);
   });
 
-  test('has the states of an upload as in the code', () => {
-    const { status, output } = run('--import', 'tsx', 'scripts/upload-states.mjs', '--check');
-    assert.equal(status, 0, output);
-  });
-
   test('has a table of the core journeys that all engines passed', () => {
     const { status, output } = run('scripts/journeys.mjs', '--check');
     assert.equal(status, 0, output);
