@@ -3,7 +3,7 @@ import { expect } from '@open-wc/testing';
 import { createLoginForm } from '../../src/auth/form.ts';
 import type { AdapterAnswer, AuthOptions } from '../../src/core/auth-options.ts';
 import { closeAll, failuresOf, forever } from './open-session.ts';
-import { fixtures, openSilent, until } from './scripted.ts';
+import { fixtures, openSilent, signInReaches } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -56,7 +56,7 @@ describe('a service with other names', () => {
     const form = opened.session.form(createLoginForm);
     opened.session.signIn();
     form.logIn({ email: 'tom@example.com', password: 'p' });
-    await until(opened, 'choose');
+    await signInReaches(opened, 'choose');
     expect(form.challenge?.methods.map(({ id, family }) => [id, family])).to.deep.equal([
       ['app', 'totp'],
       ['backup', 'recovery'],
@@ -64,7 +64,7 @@ describe('a service with other names', () => {
     const [method] = form.challenge?.methods ?? [];
     if (!method) throw new Error('no method is offered');
     form.act({ type: 'pick', method });
-    await until(opened, 'answer');
+    await signInReaches(opened, 'answer');
     const failed = opened.next('auth-failed');
     form.answer('000000');
     expect((await failed).code).to.equal('challenge-failed');

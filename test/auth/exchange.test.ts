@@ -3,9 +3,9 @@ import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { skipTime, stopClock } from '../support/clock.ts';
-import { settled, until as untilTrue } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, type Opened } from './open-session.ts';
-import { fixtures, granted, openSilent, until } from './scripted.ts';
+import { fixtures, granted, openSilent, signInReaches } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -168,7 +168,7 @@ describe('a silent sign-in', () => {
         const sent = new Promise((resolve) => addEventListener('message', resolve, { once: true }));
         const opened = openSilent([granted()], answering(answer), { silentMs: 10_000 });
         const failure = failureOf(opened);
-        await untilTrue(() => document.querySelector('iframe') !== null);
+        await until(() => document.querySelector('iframe') !== null);
         if (answer !== 'silence=1') await sent;
         await settled();
         await clock.pass(10_000);
@@ -247,7 +247,7 @@ describe('exchanging a code', () => {
     const opened = openSilent([{ status: 429, body: {} }], {}, times);
     const stop = new AbortController();
     opened.session.withToken(async () => undefined, stop.signal).catch(() => undefined);
-    await until(opened, 'prompt');
+    await signInReaches(opened, 'prompt');
     stop.abort();
     expect(opened.session.snapshot.error?.code).to.equal('rate-limited');
     const waits = opened.changes.flatMap((change) =>

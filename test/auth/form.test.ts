@@ -12,7 +12,7 @@ import { stopClock } from '../support/clock.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, forever, open } from './open-session.ts';
 import { password, readUser } from './people.ts';
-import { challenged, fixtures, openForm, until, type WithForm } from './scripted.ts';
+import { challenged, fixtures, openForm, signInReaches, type WithForm } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -28,7 +28,7 @@ describe('a form within an uploader', () => {
   it('signs in waiting uploads, by password alone', async () => {
     const opened = await openReal(local);
     const waiting = opened.session.withToken(async (token) => token, forever);
-    await until(opened, 'prompt');
+    await signInReaches(opened, 'prompt');
     expect(opened.session.snapshot.required).to.equal(true);
     opened.form.logIn({ email: 'alice@example.com', password: await password() });
     expect(await waiting).to.match(/^[\w-]{20,}/);
@@ -38,13 +38,13 @@ describe('a form within an uploader', () => {
   it('signs in waiting uploads, by password and a code', async () => {
     const opened = await openReal(local);
     const waiting = opened.session.withToken(async (token) => token, forever);
-    await until(opened, 'prompt');
+    await signInReaches(opened, 'prompt');
     opened.form.logIn({ email: 'mia@example.com', password: await password() });
-    await until(opened, 'choose');
+    await signInReaches(opened, 'choose');
     const recovery = opened.form.challenge?.methods.find(({ family }) => family === 'recovery');
     if (!recovery) throw new Error('no recovery codes are offered');
     opened.form.act({ type: 'pick', method: recovery });
-    await until(opened, 'answer');
+    await signInReaches(opened, 'answer');
     opened.form.answer((await readUser('mia')).recovery_codes[0] ?? '');
     expect(await waiting).to.match(/^[\w-]{20,}/);
     expect(JSON.stringify(opened.changes)).not.to.contain('mia@');
@@ -69,7 +69,7 @@ describe('a form within an uploader', () => {
     });
     const stop = new AbortController();
     opened.session.withToken(async () => undefined, stop.signal).catch(() => undefined);
-    await until(opened, 'prompt');
+    await signInReaches(opened, 'prompt');
     expect(opened.session.snapshot.error).to.equal(undefined);
     const failed = opened.next('auth-failed');
     opened.form.logIn({ email: 'alice@example.com', password: await password() });
@@ -81,7 +81,7 @@ describe('a form within an uploader', () => {
     const { session, form, sent, ...opened } = openForm([challenged('secret-challenge')]);
     session.signIn();
     form.logIn({ email: 'tom@example.com', password: 'secret-password' });
-    await until({ session }, 'choose');
+    await signInReaches({ session }, 'choose');
     session.cancel();
     expect(session.snapshot.state).to.equal('prompt');
     expect(form.challenge).to.equal(undefined);
@@ -109,13 +109,13 @@ describe('a form within an uploader', () => {
     const canceled = openForm([], { authOptions: { adapter, loginSendsChallenge: true } });
     canceled.form.logIn({ email: 'a', password: 'b' });
     canceled.session.cancel();
-    await until(canceled, 'prompt');
+    await signInReaches(canceled, 'prompt');
     const opened = openForm([], { authOptions: { adapter } });
     opened.form.logIn({ email: 'a', password: 'b' });
     await settled();
     opened.form.logIn({ email: 'a', password: 'b' });
     answer();
-    await until(opened, 'answer');
+    await signInReaches(opened, 'answer');
     expect(seen).to.deep.equal([
       ['login', ['idp_id', 'email', 'password']],
       ['challenge', ['challenge_token', 'method', 'action']],
@@ -127,12 +127,12 @@ describe('a form within an uploader', () => {
     const opened = openForm([challenged('old'), fresh, { status: 410, body: {} }]);
     opened.session.signIn();
     opened.form.logIn({ email: 'tom@example.com', password: 'p' });
-    await until(opened, 'choose');
+    await signInReaches(opened, 'choose');
     opened.session.cancel();
     opened.form.logIn({ email: 'tom@example.com', password: 'p' });
-    await until(opened, 'answer');
+    await signInReaches(opened, 'answer');
     opened.form.answer('1');
-    await until(opened, 'prompt');
+    await signInReaches(opened, 'prompt');
     expect(JSON.stringify(opened.sent.at(-1)?.body)).to.equal(
       '{"method":"totp","action":"answer","code":"1"}',
     );
@@ -146,7 +146,7 @@ describe('a form within an uploader', () => {
       const opened = openForm([{ status: 401, body: { error: 'denied' } }], input);
       opened.session.signIn();
       opened.form.logIn({ email: 'tom@example.com', password: 'p' });
-      await until(opened, 'prompt');
+      await signInReaches(opened, 'prompt');
       const { code_challenge, code_challenge_method, ...own } = opened.sent[0]?.body ?? {};
       expect(own).to.deep.equal({ idp_id: 'local', email: 'tom@example.com', password: 'p' });
       expect(Object.keys(opened.sent[0]?.body ?? {}).slice(3)).to.deep.equal(extra);
@@ -167,16 +167,16 @@ describe('a form within an uploader', () => {
     const { session, form, sent } = opened;
     session.signIn();
     form.logIn({ email: 'tom@example.com', password: 'p' });
-    await until(opened, 'choose');
+    await signInReaches(opened, 'choose');
     const sms = form.challenge?.methods.find(({ family }) => family === 'sms');
     if (sms) form.act({ type: 'pick', method: sms });
-    await until(opened, 'answer');
+    await signInReaches(opened, 'answer');
     form.answer(' 012-345 ');
-    await until(opened, 'verify');
-    await until(opened, 'answer');
+    await signInReaches(opened, 'verify');
+    await signInReaches(opened, 'answer');
     form.answer('6');
-    await until(opened, 'verify');
-    await until(opened, 'answer');
+    await signInReaches(opened, 'verify');
+    await signInReaches(opened, 'answer');
     expect(sent.map(({ path, body }) => [path, body])).to.deep.equal([
       ['/auth/login', { idp_id: 'local', email: 'tom@example.com', password: 'p' }],
       ['/auth/challenge', { challenge_token: 'one', method: 'sms', action: 'start' }],
@@ -207,13 +207,13 @@ describe('a form within an uploader', () => {
     const opened = openForm(script, { authOptions: { times: { pollMs: 20 } } });
     opened.session.signIn();
     opened.form.logIn({ email: 'paul@example.com', password: 'p' });
-    await until(opened, 'wait');
+    await signInReaches(opened, 'wait');
     expect(opened.form.challenge?.number).to.equal('42');
     await sleep(150, forever);
     expect(opened.sent.length, 'nothing was polled').to.equal(2);
     isHidden = false;
     document.dispatchEvent(new Event('visibilitychange'));
-    await until(opened, 'choose');
+    await signInReaches(opened, 'choose');
     Reflect.deleteProperty(document, 'hidden');
     expect(opened.sent.slice(1).map(({ body }) => body.action)).to.deep.equal(['start', 'poll', 'poll']);
     expect(opened.session.snapshot.error?.code).to.equal('challenge-denied');
@@ -231,7 +231,7 @@ describe('a form within an uploader', () => {
       const opened = openForm(words.map(pushed));
       opened.session.signIn();
       opened.form.logIn({ email: 'paul@example.com', password: 'p' });
-      await until(opened, 'wait');
+      await signInReaches(opened, 'wait');
       for (const [delayMs, pollCount] of [
         [4000, 1],
         [4000, 2],
@@ -256,7 +256,7 @@ describe('a form within an uploader', () => {
     ]);
     opened.session.signIn();
     opened.form.logIn({ email: 'tom@example.com', password: 'p' });
-    await until(opened, 'answer');
+    await signInReaches(opened, 'answer');
     const failed = opened.next('auth-failed');
     opened.form.answer('123456');
     expect((await failed).code).to.equal('challenge-expired');
@@ -268,7 +268,7 @@ describe('a form within an uploader', () => {
     const opened = openForm([challenged('one', { available_methods: ['totp'] }), gone]);
     opened.session.signIn();
     opened.form.logIn({ email: 'tom@example.com', password: 'p' });
-    await until(opened, 'answer');
+    await signInReaches(opened, 'answer');
     const failed = opened.next('auth-failed');
     opened.form.answer('123456');
     expect((await failed).code).to.equal('network');
@@ -279,9 +279,9 @@ describe('a form within an uploader', () => {
     const opened = openForm([{ status: 429, body: {}, retryAfterMs: 30 }]);
     opened.session.signIn();
     opened.form.logIn({ email: 'tom@example.com', password: 'p' });
-    await until(opened, 'cooling');
+    await signInReaches(opened, 'cooling');
     expect(opened.session.snapshot.error).to.deep.include({ code: 'rate-limited', retryAfterMs: 30 });
-    await until(opened, 'prompt');
+    await signInReaches(opened, 'prompt');
     expect(opened.sent.length).to.equal(1);
   });
 
@@ -296,10 +296,10 @@ describe('a form within an uploader', () => {
     });
     opened.session.signIn();
     opened.form.logIn({ email: 'tom@example.com', pin: '1' });
-    await until(opened, 'answer');
+    await signInReaches(opened, 'answer');
     opened.form.answer('123456');
-    await until(opened, 'verify');
-    await until(opened, 'answer');
+    await signInReaches(opened, 'verify');
+    await signInReaches(opened, 'answer');
     expect(opened.sent).to.deep.equal([
       {
         path: '/v2/sign-in',
@@ -329,9 +329,9 @@ describe('a form within an uploader', () => {
     const opened = openForm([], { authOptions: { adapter } });
     opened.session.signIn();
     opened.form.logIn({ email: 'tom@example.com', password: 'p' });
-    await until(opened, 'answer');
+    await signInReaches(opened, 'answer');
     opened.form.answer('1');
-    await until(opened, 'prompt');
+    await signInReaches(opened, 'prompt');
     expect([asked.length, opened.sent.length]).to.deep.equal([2, 0]);
   });
 

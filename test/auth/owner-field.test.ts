@@ -4,7 +4,7 @@ import { createTransaction } from '../../src/auth/pkce.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, open } from './open-session.ts';
-import { granted, openSilent, until } from './scripted.ts';
+import { granted, openSilent, signInReaches } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -37,7 +37,7 @@ describe('a token of the service', () => {
     const used: unknown[] = [];
     const stop = new AbortController();
     const call = opened.session.withToken(async (token) => used.push(token), stop.signal);
-    await until(opened, 'prompt');
+    await signInReaches(opened, 'prompt');
     expect(failuresOf(opened.changes)).to.deep.equal(['access-denied']);
     await settled();
     stop.abort();
@@ -58,7 +58,7 @@ describe('a token of the page', () => {
     const opened = open({ ...input, getToken: () => answer as string });
     const stop = new AbortController();
     const call = opened.session.withToken(async (token) => token, stop.signal).catch(() => 'nothing');
-    await Promise.race([call, until(opened, 'prompt')]);
+    await Promise.race([call, signInReaches(opened, 'prompt')]);
     stop.abort();
     return call;
   };

@@ -1,7 +1,7 @@
 // When a passkey is requested from the browser. A fake `navigator.credentials.get` stays pending until an abort.
 import { expect } from '@open-wc/testing';
 import { closeAll, failuresOf } from './open-session.ts';
-import { challenged, openForm, until } from './scripted.ts';
+import { challenged, openForm, signInReaches } from './scripted.ts';
 
 const asked: AbortSignal[] = [];
 const requests: CredentialRequestOptions[] = [];
@@ -33,7 +33,7 @@ async function rpIdAskedFor(baseUrl: string, rpId: string | undefined): Promise<
   const opened = openForm([...script, ...script], { baseUrl, clientId: crypto.randomUUID() });
   opened.session.signIn();
   opened.form.logIn({ email: 'petra@example.com', password: 'p' });
-  await until(opened, 'answer');
+  await signInReaches(opened, 'answer');
   const count = asked.length;
   const isAsked = new Promise<void>((resolve) => {
     onAsked = resolve;
@@ -71,7 +71,7 @@ it('a passkey is requested until the user chooses another action', async () => {
   const { session, form } = opened;
   session.signIn();
   form.logIn({ email: 'petra@example.com', password: 'p' });
-  await until(opened, 'answer');
+  await signInReaches(opened, 'answer');
   const isAsked = new Promise<void>((resolve) => {
     onAsked = resolve;
   });

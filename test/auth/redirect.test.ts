@@ -4,7 +4,7 @@ import { isAnswer } from '../../src/auth/pkce.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, failuresOf, type Opened, open } from './open-session.ts';
-import { fixtures, follow, granted, until } from './scripted.ts';
+import { fixtures, follow, granted, signInReaches } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -54,7 +54,7 @@ describe('a page that was loaded with a response', () => {
   it('exchanges its code, and removes it from storage', async () => {
     const opened = comeBack('code=c&state=our-state', 9 * MINUTE_MS);
     expect(storedKeys()).to.deep.equal([]);
-    await until(opened, 'signed-in');
+    await signInReaches(opened, 'signed-in');
     expect(opened.sent.map(({ body }) => body)).to.deep.equal([{ code: 'c', code_verifier: 'v' }]);
   });
 

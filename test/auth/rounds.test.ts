@@ -4,8 +4,7 @@ import { runPopup, trySilent } from '../../src/auth/authorize.ts';
 import { createTransaction } from '../../src/auth/pkce.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { createSettings } from '../../src/core/config.ts';
-import { rejection } from '../service/reference.ts';
-import { settled, until } from '../support/collect.ts';
+import { rejection, settled, until } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, open } from './open-session.ts';
 import { granted, openSilent } from './scripted.ts';
 

@@ -64,7 +64,7 @@ export function openForm(
 }
 
 /** Resolves when sign-in is in `state`. */
-export async function until({ session }: Pick<Opened, 'session'>, state: string): Promise<void> {
+export async function signInReaches({ session }: Pick<Opened, 'session'>, state: string): Promise<void> {
   while (session.snapshot.state !== state) await new Promise<void>((resolve) => session.subscribe(resolve));
 }
 

@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { sleep } from '../../src/core/wait.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, forever, open } from './open-session.ts';
-import { until } from './scripted.ts';
+import { signInReaches } from './scripted.ts';
 
 const { open: openWindow } = window;
 let opened: { closed: boolean; focusCount: number }[] = [];
@@ -38,7 +38,7 @@ describe('the window of a session', () => {
   it('is opened by the first click, and brought to the front by the next', async () => {
     const own = open({ auth: 'popup' });
     own.session.signIn();
-    await until(own, 'popup');
+    await signInReaches(own, 'popup');
     own.session.signIn();
     expect(seen()).to.deep.equal([{ closed: false, focusCount: 1 }]);
     own.session.cancel();
@@ -51,7 +51,7 @@ describe('the window of a session', () => {
   it('stays open when the session ends, because the user may be typing', async () => {
     const own = open({ auth: 'popup' });
     own.session.signIn();
-    await until(own, 'popup');
+    await signInReaches(own, 'popup');
     const ended = new Promise<void>((resolve) => own.session.subscribe(resolve));
     own.session.close();
     await ended;

@@ -6,7 +6,7 @@ import { sleep } from '../../src/core/wait.ts';
 import { skipTime, stopClock } from '../support/clock.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, forever, namesOf, noPost, open, refused } from './open-session.ts';
-import { granted, openSilent, until } from './scripted.ts';
+import { granted, openSilent, signInReaches } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -176,7 +176,7 @@ describe('a call with a token', () => {
     const many = async (): Promise<void> => {
       while (count < 20 && !stop.signal.aborted) await call();
     };
-    await Promise.race([until({ session }, 'prompt'), many()]);
+    await Promise.race([signInReaches({ session }, 'prompt'), many()]);
     stop.abort();
     expect([session.snapshot.state, count]).to.deep.equal(['prompt', 4]);
   });
@@ -221,7 +221,7 @@ describe('a call with a token', () => {
         throw new UploaderError('token-rejected', 'refused', { status: 401, cause });
       }, stop.signal)
       .catch(() => undefined);
-    await until({ session }, 'prompt');
+    await signInReaches({ session }, 'prompt');
     const ownOpen = window.open;
     try {
       const went = new Promise<string>((resolve) => {

@@ -8,7 +8,7 @@ import { stopClock } from '../support/clock.ts';
 import { settled } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { closeAll, forever, namesOf, noPost, type Opened, open } from './open-session.ts';
-import { granted, openSilent, type Script, until } from './scripted.ts';
+import { granted, openSilent, type Script, signInReaches } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -23,7 +23,7 @@ async function demand(opened: Opened): Promise<string[]> {
   opened.session.subscribe(() => states.push(opened.session.snapshot.state));
   const stop = new AbortController();
   const call = opened.session.withToken(async (token) => token, stop.signal).catch(() => undefined);
-  await Promise.race([until(opened, 'prompt'), call]);
+  await Promise.race([signInReaches(opened, 'prompt'), call]);
   stop.abort();
   return states;
 }
@@ -189,7 +189,7 @@ describe('a page that provides tokens', () => {
       expect(await tokenOf(opened)).to.equal('token-2');
       await session.signOut();
       const waiting = tokenOf(opened);
-      await until(opened, 'prompt');
+      await signInReaches(opened, 'prompt');
       session.signIn();
       expect(await waiting).to.equal('token-3');
     });
@@ -231,7 +231,7 @@ describe('a page that provides tokens', () => {
     await tokenOf(opened);
     await opened.session.signOut();
     const waiting = tokenOf(opened);
-    await until(opened, 'prompt');
+    await signInReaches(opened, 'prompt');
     opened.session.allow();
     expect(await waiting).to.equal('token-2');
   });

@@ -5,7 +5,7 @@ import type { Profile, SettingsInput } from '../../src/core/config.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
-import { deferred, settled, until, untilAsync } from '../support/collect.ts';
+import { deferred, settled, until } from '../support/collect.ts';
 import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
 
 afterEach(closeConnectedEngines);
@@ -128,7 +128,7 @@ describe('a commit that the service answers with 202', () => {
       await accept(file, 1, { skip: 1, headers: { 'retry-after': '1' } });
       const before = await createEngine(store);
       await before.uploader.addFiles([file]);
-      await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+      await until(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
       await before.uploader.close();
       const puts = (await operationsOf(file)).filter((operation) => operation === 'put').length;
 
@@ -138,7 +138,7 @@ describe('a commit that the service answers with 202', () => {
       expect(uploader.snapshot.files.map(({ name }) => name)).to.deep.equal([file.name]);
       expect(await sha256(await download(fileIds[0] ?? ''))).to.equal(await sha256(file));
       expect((await operationsOf(file)).filter((operation) => operation === 'put')).to.have.length(puts);
-      await untilAsync(async () => (await store.list()).length === 0);
+      await until(async () => (await store.list()).length === 0);
     });
   }
 
@@ -148,7 +148,7 @@ describe('a commit that the service answers with 202', () => {
     await accept(file, -1, { headers: { 'retry-after': '1' } });
     const before = await createEngine(store);
     await before.uploader.addFiles([file]);
-    await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+    await until(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
     await before.uploader.pause();
     await before.uploader.close();
     const { phase, uploader } = await createEngine(store);
@@ -164,7 +164,7 @@ describe('a commit that the service answers with 202', () => {
     await accept(file, 1, { headers: { 'retry-after': '300' } });
     const before = await createEngine(store);
     await before.uploader.addFiles([file]);
-    await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+    await until(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
     await before.uploader.close();
     await addFault({ operation: 'commit', status: 410, times: 2, match: { fileName: file.name } });
 

@@ -5,7 +5,7 @@ import type { SettingsInput } from '../../src/core/config.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault, logOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
-import { until, untilAsync } from '../support/collect.ts';
+import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
 
@@ -160,7 +160,7 @@ describe('a chunk that the storage rejects as too large', () => {
     });
     const operations = async (): Promise<string[]> =>
       (await logOf({ fileName: file.name })).map(({ operation }) => operation);
-    await untilAsync(async () => (await operations()).includes('cancel'));
+    await until(async () => (await operations()).includes('cancel'));
     expect((await operations()).filter((name) => name === 'session')).to.have.length(2);
     expect((await sizesOf(file.name)).slice(2)).to.deep.equal([
       ...new Array(5).fill(2 * MIB),
@@ -181,9 +181,9 @@ describe('a chunk that the storage rejects as too large', () => {
     await captureWarnings(async () => {
       const before = await connect({}, store);
       await before.addFiles([file]);
-      await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+      await until(async () => (await store.list())[0]?.stored.size === 1);
       // The stall applies to a single PUT. It must not apply to a PUT of the second engine.
-      await untilAsync(async () => (await sizesOf(file.name)).length === 3);
+      await until(async () => (await sizesOf(file.name)).length === 3);
       await before.close();
       const uploader = await connect({}, store);
       await until(() => uploader.snapshot.files[0]?.pauseReason === 'needs-file');

@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { deferred, settled, until, untilAsync } from '../support/collect.ts';
+import { deferred, settled, until } from '../support/collect.ts';
 import { closeEngines, createUnfinished, halfWay, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -73,7 +73,7 @@ for (const [what, end] of ends) {
       try {
         const engine = await begin();
         engine.service.answerAll('cancel');
-        await untilAsync(async () => (await heldLocks(part)).length === 1);
+        await until(async () => (await heldLocks(part)).length === 1);
         let isOver = false;
         const over = end(engine).then(() => {
           isOver = true;
@@ -158,7 +158,7 @@ it('suspend() ends even if the list is restored before it has', async () => {
   await until(() => engine.phase('a.bin') === 'uploading');
 });
 
-const isUnlocked = (): Promise<void> => untilAsync(async () => (await heldLocks(SERVICE_URL)).length === 0);
+const isUnlocked = (): Promise<void> => until(async () => (await heldLocks(SERVICE_URL)).length === 0);
 
 for (const call of ['find', 'save'] as const)
   it(`suspend() leaves the lock of a file that is added meanwhile, even if ${call}() of the store fails`, async () => {
@@ -182,13 +182,13 @@ it('suspend() leaves the lock of an upload that is withdrawn afterwards, also af
   const engine = new TestEngine({ keepFiles: true, manual: true }, { store });
   await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
   const isSaved = async (): Promise<boolean> => (await store.list()).some(({ file }) => file);
-  await untilAsync(isSaved);
+  await until(isSaved);
   await engine.uploader.suspend();
   const ids = [engine.id('a.bin')];
   await engine.uploader.apply({ type: 'withdraw', next: 'canceled' }, ids);
-  await untilAsync(async () => !(await isSaved()));
+  await until(async () => !(await isSaved()));
   await isUnlocked();
   await engine.uploader.apply({ type: 'undo' }, ids);
-  await untilAsync(isSaved);
+  await until(isSaved);
   await isUnlocked();
 });

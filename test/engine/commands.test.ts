@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled, until, untilAsync } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { closeEngines, halfWay, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -20,7 +20,7 @@ describe('cancel', () => {
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await engine.service.nextRequest('put')).answer();
     await engine.waitForChange('chunk-uploaded');
-    await untilAsync(async () => (await store.list()).length === 1);
+    await until(async () => (await store.list()).length === 1);
     await engine.uploader.cancel(engine.id('a.bin'));
     expect(engine.phase('a.bin')).to.equal('canceled');
     expect(await store.list()).to.deep.equal([]);
@@ -70,12 +70,12 @@ describe('cancel', () => {
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await engine.service.nextRequest('put')).answer();
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await until(async () => (await store.list())[0]?.stored.size === 1);
     const canceling = engine.uploader.cancel(engine.id('a.bin'));
     void engine.uploader.retry(engine.id('a.bin'));
     const request = await engine.service.nextRequest('cancel');
     expect(request.session.sessionId).to.equal('session-1');
-    await untilAsync(async () => (await store.list())[0]?.session?.sessionId === 'session-2');
+    await until(async () => (await store.list())[0]?.session?.sessionId === 'session-2');
     request.answer();
     await canceling;
     engine.service.answerAll();
@@ -98,7 +98,7 @@ describe('cancel', () => {
     await engine.uploader.addFiles([file]);
     (await engine.service.nextRequest('put')).answer();
     await engine.waitForChange('chunk-uploaded');
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await until(async () => (await store.list())[0]?.stored.size === 1);
   });
 });
 
@@ -266,7 +266,7 @@ describe('close', () => {
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await engine.service.nextRequest('put')).answer();
     await engine.waitForChange('chunk-uploaded');
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await until(async () => (await store.list())[0]?.stored.size === 1);
     const count = engine.changes.length;
     await engine.uploader.close();
     await settled();

@@ -6,7 +6,7 @@ import type { SettingsInput } from '../../src/core/config.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
-import { until, untilAsync } from '../support/collect.ts';
+import { until } from '../support/collect.ts';
 import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
 
 afterEach(closeConnectedEngines);
@@ -40,7 +40,7 @@ describe('a page that sends the hash of each file', () => {
     });
     const before = await createEngine(store);
     await before.uploader.addFiles([file]);
-    await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+    await until(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
     await before.uploader.close();
 
     const { completed } = await createEngine(store);

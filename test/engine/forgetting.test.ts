@@ -5,9 +5,8 @@ import { openAuthSession } from '../../src/auth/session.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
-import { rejection } from '../service/reference.ts';
 import { fileOf } from '../support/bytes.ts';
-import { deferred, settled, until, untilAsync } from '../support/collect.ts';
+import { deferred, rejection, settled, until } from '../support/collect.ts';
 import { closeEngines, createUnfinished, halfWay, SERVICE_URL, TestEngine } from '../support/engine.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
 import { ScriptedSignIn } from '../support/scripted-sign-in.ts';
@@ -19,7 +18,7 @@ describe('saved data of an upload', () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({}, { store });
     engine.service.answerAll('cancel');
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await until(async () => (await store.list())[0]?.stored.size === 1);
     await engine.uploader.remove(engine.id('a.bin'));
     expect(await store.list()).to.deep.equal([]);
   });
@@ -28,7 +27,7 @@ describe('saved data of an upload', () => {
     it(`is deleted when the upload is canceled and, in the same task, ${next}`, async () => {
       const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
       const engine = await halfWay({}, { store });
-      await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+      await until(async () => (await store.list())[0]?.stored.size === 1);
       const id = engine.id('a.bin');
       const { uploader } = engine;
       engine.service.answerAll('cancel');
@@ -41,7 +40,7 @@ describe('saved data of an upload', () => {
   it('is deleted, and reported once, when a listener of the cancellation removes the upload synchronously', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({}, { store });
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await until(async () => (await store.list())[0]?.stored.size === 1);
     const id = engine.id('a.bin');
     engine.service.answerAll('cancel');
     const removed: Promise<void>[] = [];
@@ -83,7 +82,7 @@ describe('saved data of an upload', () => {
       await service.nextRequest('put');
       signIn.say({ mode: 'popup', state });
       await engine.uploader.cancel();
-      await untilAsync(async () => (await store.list()).length === 0);
+      await until(async () => (await store.list()).length === 0);
       expect(service.count('cancel')).to.equal(count);
     });
 
@@ -130,7 +129,7 @@ describe('saved data of an upload', () => {
     engine.service.hold('commit');
     await engine.uploader.addFiles([fileOf(2, 2500, 'accepted.bin')]);
     (await engine.service.nextRequest('commit')).answer({ missing: [], pending: {} });
-    await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+    await until(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
     engine.service.hold('put');
     await engine.uploader.addFiles([fileOf(3, 2500, 'open.bin')]);
     await engine.service.nextRequest('put');
@@ -164,7 +163,7 @@ describe('saved data of an upload', () => {
       const engine = await halfWay({ owner: 'bob' }, { store });
       engine.uploader.configure({ ...engine.input, ...settings, owner: 'bob' });
       const left = engine.uploader.signOut();
-      await untilAsync(async () => (await store.list()).length === 0);
+      await until(async () => (await store.list()).length === 0);
       expect(engine.uploader.snapshot.files).to.deep.equal([]);
       const canceled = await engine.service.nextRequest('cancel');
       expect(canceled.session.sessionId).to.equal('session-1');
@@ -258,7 +257,7 @@ describe('saved data of an upload', () => {
     await engine.waitForChange('signed-out');
     expect(engine.details('signed-out')).to.deep.equal([{ reason: 'other-tab' }]);
     expect(engine.uploader.snapshot.files).to.deep.equal([]);
-    await untilAsync(async () => (await store.list()).length === 0);
+    await until(async () => (await store.list()).length === 0);
   });
 
   it('is not written with `no-resume`, however many chunks there are', async () => {

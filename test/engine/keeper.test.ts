@@ -7,7 +7,7 @@ import type { PickedFile } from '../../src/core/types.ts';
 import { deleteUploads } from '../../src/engine/sign-out.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled, until, untilAsync } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 
 let keeperUrl = '';
@@ -54,7 +54,7 @@ const show = (): boolean => window.dispatchEvent(new PageTransitionEvent('pagesh
 async function areReady(count = 1): Promise<void> {
   await until(() => registrations.length >= count);
   await Promise.all(registrations);
-  await untilAsync(async () => (await registrationOf(keeperUrl))?.active?.state === 'activated');
+  await until(async () => (await registrationOf(keeperUrl))?.active?.state === 'activated');
   await settled();
 }
 
@@ -71,7 +71,7 @@ async function begin(more: SettingsInput = {}, picked: PickedFile | File = file)
   engine.service.answerAll('open', 'presign');
   await engine.uploader.addFiles([picked]);
   (await engine.service.nextRequest('put')).answer();
-  await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+  await until(async () => (await store.list())[0]?.stored.size === 1);
   return engine;
 }
 
@@ -94,9 +94,9 @@ const needsFile = (engine: TestEngine): Promise<void> =>
 async function waitAsUnused(): Promise<void> {
   const scope = new URL(`/file-keeper.js?clock-${crypto.randomUUID()}`, location.href).href;
   await navigator.serviceWorker.register(scope, { scope });
-  await untilAsync(async () => (await registrationOf(scope))?.active?.state === 'activated');
+  await until(async () => (await registrationOf(scope))?.active?.state === 'activated');
   (await registrationOf(scope))?.active?.postMessage({ files: [] });
-  await untilAsync(async () => (await registrationOf(scope))?.scope !== scope);
+  await until(async () => (await registrationOf(scope))?.scope !== scope);
 }
 
 describe('with a file keeper, the next page', () => {

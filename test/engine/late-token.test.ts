@@ -5,7 +5,7 @@ import type { GetToken, SettingsInput } from '../../src/core/config.ts';
 import type { Uploader } from '../../src/engine/uploader.ts';
 import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
 import { freshFile } from '../support/bytes.ts';
-import { deferred, settled, until, untilAsync } from '../support/collect.ts';
+import { deferred, settled, until } from '../support/collect.ts';
 import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
 
 const getToken = (): Promise<string> => tokenOf('alice');
@@ -186,7 +186,7 @@ it('an accepted upload of an earlier visit is completed when the page sets getTo
   await addFault({ operation: 'commit', pending: true, times: 1, match, headers: { 'retry-after': '300' } });
   const before = await connectEngine({}, { store });
   await before.addFiles([file]);
-  await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+  await until(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
   await before.close();
 
   const uploader = await connectEngine({ auth: 'token', getToken: undefined }, { store });

@@ -5,7 +5,7 @@ import { UploaderError } from '../../src/core/errors.ts';
 import { connect } from '../../src/engine/connection.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled, until, untilAsync } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { closeEngines, createUnfinished, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -150,11 +150,11 @@ describe('the second upload of the same file', () => {
     await until(() => engine.details('upload-started').length === 3);
     expect(engine.details('upload-started')[2]?.resumedBytes).to.equal(1000);
     expect(engine.service.count('open')).to.equal(2);
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await until(async () => (await store.list())[0]?.stored.size === 1);
     engine.service.answerAll('put');
     await engine.waitForChange('upload-completed', 2);
     expect(engine.service.puts).to.have.length(8);
-    await untilAsync(async () => (await store.list()).length === 0);
+    await until(async () => (await store.list()).length === 0);
   });
 });
 

@@ -5,7 +5,7 @@ import { UploaderError } from '../../src/core/errors.ts';
 import { nextName, pathUnder } from '../../src/core/names.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { until, untilAsync } from '../support/collect.ts';
+import { until } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -178,7 +178,7 @@ async function renamedBefore(file: File): Promise<UploadStore> {
   (await before.service.nextRequest('open')).refuse(taken());
   (await before.service.nextRequest('open')).answer();
   (await before.service.nextRequest('put')).answer();
-  await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+  await until(async () => (await store.list())[0]?.stored.size === 1);
   await before.uploader.close();
   return store;
 }

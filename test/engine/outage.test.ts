@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf, sha256 } from '../support/bytes.ts';
-import { until, untilAsync } from '../support/collect.ts';
+import { until } from '../support/collect.ts';
 import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -49,7 +49,7 @@ describe('an outage', () => {
     engine.service.answerAll('open', 'put');
     await engine.uploader.addFiles([fileOf(1, 20_000, 'a.bin')]);
     for (let count = 0; count < 3; count += 1) (await engine.service.nextRequest('presign')).answer();
-    await untilAsync(async () => ((await store.list())[0]?.stored.size ?? 0) >= 3);
+    await until(async () => ((await store.list())[0]?.stored.size ?? 0) >= 3);
     engine.service.hold('open');
     await engine.service.refuseTwice(
       'presign',

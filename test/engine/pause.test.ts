@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { deferred, settled, until, untilAsync } from '../support/collect.ts';
+import { deferred, settled, until } from '../support/collect.ts';
 import { closeEngines, halfWay, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -180,7 +180,7 @@ describe('a suspended list', () => {
     aside.service.answerAll('open', 'presign');
     await aside.uploader.addFiles([file]);
     (await aside.service.nextRequest('put')).answer();
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await until(async () => (await store.list())[0]?.stored.size === 1);
     await aside.uploader.suspend();
     expect(aside.row('a.bin')?.phase).to.equal('paused');
     const other = new TestEngine({}, { store });
@@ -195,7 +195,7 @@ describe('a suspended list', () => {
   it('loses nothing: once it is restored, no stored chunk is sent again', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({}, { store });
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await until(async () => (await store.list())[0]?.stored.size === 1);
     await engine.uploader.suspend();
     expect((await store.list()).map(({ stored }) => stored.size)).to.deep.equal([1]);
     engine.service.answerAll();

@@ -7,7 +7,7 @@ import { createUploadStore } from '../../src/store/uploads.ts';
 import { addFault } from '../service/reference.ts';
 import { fileOf, freshFile } from '../support/bytes.ts';
 import { stopClock } from '../support/clock.ts';
-import { settled, until, untilAsync } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 import { closeConnectedEngines, connectEngine } from '../support/reference-engine.ts';
 import type { Request } from '../support/scripted-service.ts';
@@ -148,7 +148,7 @@ describe('a file of one chunk', () => {
     expect(requests.map(({ hashes }) => hashes.length)).to.include(1);
     for (const request of requests) request.answer();
     await service.nextRequest('put');
-    await untilAsync(async () => (await store.list()).length > 0);
+    await until(async () => (await store.list()).length > 0);
     expect((await store.list()).map(({ name }) => name)).to.deep.equal(['large.bin']);
   });
 });

@@ -7,7 +7,7 @@ import type { PickedFile, SessionFile } from '../../src/core/types.ts';
 import type { Uploader } from '../../src/engine/uploader.ts';
 import { addFault, logOf } from '../service/reference.ts';
 import { freshFile } from '../support/bytes.ts';
-import { rejection, until, untilAsync } from '../support/collect.ts';
+import { rejection, until } from '../support/collect.ts';
 import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
 
 const KIB = 1024;
@@ -95,8 +95,8 @@ describe('`profile.sessionFields`', () => {
     await addFault({ operation: 'put', stall: true, match: { fileName: file.name } });
     const before = await createEngine({ profile, concurrency: 1 }, store);
     await before.addFiles([picked(file, { order: 5 })]);
-    await untilAsync(async () => (await store.list())[0]?.metadata !== undefined);
-    await untilAsync(async () => (await entriesOf('put', file)).length === 1);
+    await until(async () => (await store.list())[0]?.metadata !== undefined);
+    await until(async () => (await entriesOf('put', file)).length === 1);
     await before.close();
     // The fault applies to the commit, because a late presign request of the closed engine would use up a fault at presigning.
     await addFault({ operation: 'commit', status: 410, times: 2, match: { fileName: file.name } });
@@ -159,9 +159,9 @@ describe('`profile.chunkSize`', () => {
     await addFault({ operation: 'put', skip: 1, stall: true, match: { fileName: file.name } });
     const before = await createEngine({ profile, concurrency: 1 }, store);
     await before.addFiles([file]);
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await until(async () => (await store.list())[0]?.stored.size === 1);
     // The stall applies to one PUT. Waits until the first engine has sent that PUT.
-    await untilAsync(async () => (await entriesOf('put', file)).length === 2);
+    await until(async () => (await entriesOf('put', file)).length === 2);
     await before.close();
 
     const uploader = await createEngine({ profile }, store);

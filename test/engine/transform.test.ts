@@ -5,7 +5,7 @@ import { createSettings } from '../../src/core/config.ts';
 import { prepare } from '../../src/engine/prepare.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf, sha256 } from '../support/bytes.ts';
-import { deferred, until, untilAsync } from '../support/collect.ts';
+import { deferred, until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts';
 
@@ -177,7 +177,7 @@ describe('on the next visit, an upload with transformFile', () => {
     await engine.uploader.addFiles([photo]);
     await engine.waitForChange('upload-completed');
     expect(engine.phases()).to.deep.equal(['done']);
-    await untilAsync(async () => (await store.list()).length === 0);
+    await until(async () => (await store.list()).length === 0);
     return engine;
   }
 
@@ -201,9 +201,7 @@ describe('on the next visit, an upload with transformFile', () => {
       before.service.answerAll('open', 'presign', 'put');
       await before.uploader.addFiles([original]);
       (await before.service.nextRequest('commit')).answer({ missing: [], pending: { retryAfterMs: 1e6 } });
-      await untilAsync(async () =>
-        (await store.list()).some(({ acceptedAtMs }) => acceptedAtMs !== undefined),
-      );
+      await until(async () => (await store.list()).some(({ acceptedAtMs }) => acceptedAtMs !== undefined));
       await before.uploader.close();
       const engine = new TestEngine({ transformFile: made }, { store });
       const { hashes, answer } = await engine.service.nextRequest('commit');
@@ -245,7 +243,7 @@ describe('on the next visit, an upload with transformFile', () => {
     const settings = { keepFiles: true, transformFile: (file: File) => smaller(file) };
     const before = new TestEngine(settings, { store });
     await before.uploader.addFiles([photo]);
-    await untilAsync(async () => (await store.list()).some(({ file }) => file !== undefined));
+    await until(async () => (await store.list()).some(({ file }) => file !== undefined));
     await before.uploader.close();
     const engine = new TestEngine(settings, { store });
     engine.service.answerAll();

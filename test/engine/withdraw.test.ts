@@ -5,7 +5,7 @@ import { UploaderError } from '../../src/core/errors.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled, until, untilAsync } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { closeEngines, createUnfinished, halfWay, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -100,11 +100,11 @@ describe('an upload that is withdrawn', () => {
       const store = newStore();
       const engine = await halfWay({ owner: 'alice' }, { store });
       engine.service.answerAll('cancel');
-      await untilAsync(async () => (await keysOf(store)) === 1);
+      await until(async () => (await keysOf(store)) === 1);
       const [record] = await store.list();
       await withdraw(engine, 'canceled');
       await end(engine);
-      await untilAsync(async () => (await store.find(record?.key ?? '')) === undefined);
+      await until(async () => (await store.find(record?.key ?? '')) === undefined);
     });
 });
 
@@ -145,12 +145,12 @@ describe('the record of an upload that is withdrawn', () => {
     const store = newStore();
     const engine = await halfWay({}, { store });
     engine.service.answerAll('cancel');
-    await untilAsync(async () => (await keysOf(store)) === 1);
+    await until(async () => (await keysOf(store)) === 1);
     await withdraw(engine, 'canceled');
     await complete(engine);
     await engine.uploader.retry(engine.id('a.bin'));
     await until(() => engine.service.count('open') === 2);
-    await untilAsync(async () => (await keysOf(store)) === 1);
+    await until(async () => (await keysOf(store)) === 1);
   });
 
   it('is replaced if the next visit adds the file before it deletes the record', async () => {
@@ -161,17 +161,17 @@ describe('the record of an upload that is withdrawn', () => {
     const engine = new TestEngine({}, { store: { ...store, prune: async () => undefined } });
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([file]);
-    await untilAsync(async () => (await keysOf(store)) === 1);
+    await until(async () => (await keysOf(store)) === 1);
     expect(engine.service.count('open')).to.equal(1);
   });
 
   it('is kept, but not restored by another visit, and deleted when no tab uses it', async () => {
     const store = newStore();
     const engine = await halfWay({}, { store });
-    await untilAsync(async () => (await keysOf(store)) === 1);
+    await until(async () => (await keysOf(store)) === 1);
     const [record] = await store.list();
     await withdraw(engine, 'canceled');
-    await untilAsync(async () => (await keysOf(store)) === 0);
+    await until(async () => (await keysOf(store)) === 0);
     expect((await store.find(record?.key ?? ''))?.stored.size).to.equal(1);
     const isInUse = (key: string): boolean => key === record?.key;
     await store.prune(() => Number.POSITIVE_INFINITY, isInUse);
@@ -183,11 +183,11 @@ describe('the record of an upload that is withdrawn', () => {
   it('is listed again after undo', async () => {
     const store = newStore();
     const engine = await halfWay({}, { store });
-    await untilAsync(async () => (await keysOf(store)) === 1);
+    await until(async () => (await keysOf(store)) === 1);
     await withdraw(engine, 'canceled');
-    await untilAsync(async () => (await keysOf(store)) === 0);
+    await until(async () => (await keysOf(store)) === 0);
     await undo(engine);
-    await untilAsync(async () => (await keysOf(store)) === 1);
+    await until(async () => (await keysOf(store)) === 1);
   });
 
   it('is locked, also if the upload was restored from an earlier visit', async () => {
@@ -200,10 +200,10 @@ describe('the record of an upload that is withdrawn', () => {
     };
     expect(await isLocked()).to.equal(false);
     await withdraw(engine, 'removed');
-    await untilAsync(isLocked);
+    await until(isLocked);
     expect(await keysOf(store)).to.be.lessThan(2);
     await undo(engine);
-    await untilAsync(async () => !(await isLocked()));
+    await until(async () => !(await isLocked()));
     expect(await keysOf(store)).to.equal(1);
     expect(engine.row('a.bin')?.pauseReason).to.equal('needs-file');
   });
@@ -211,7 +211,7 @@ describe('the record of an upload that is withdrawn', () => {
   it('is not marked while another tab runs the upload', async () => {
     const store = newStore();
     const engine = await halfWay({}, { store });
-    await untilAsync(async () => (await keysOf(store)) === 1);
+    await until(async () => (await keysOf(store)) === 1);
     const other = new TestEngine({}, { store });
     await other.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await until(() => other.row('a.bin')?.pauseReason === 'other-tab');

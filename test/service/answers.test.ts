@@ -4,9 +4,10 @@ import { expect } from '@open-wc/testing';
 import { exchange, networkError, readDateMs, readRetryAfterMs } from '../../src/service/http.ts';
 import { readPauseMs } from '../../src/service/wire.ts';
 import { stopClock } from '../support/clock.ts';
+import { rejection } from '../support/collect.ts';
 import { listenersOf } from '../support/listeners.ts';
 import { answerOf } from './answer-of.ts';
-import { findReference, forever, rejection } from './reference.ts';
+import { findReference, forever } from './reference.ts';
 
 describe('a requested delay', () => {
   const date = 'Tue, 03 Feb 2026 10:00:00 GMT';

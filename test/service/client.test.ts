@@ -7,6 +7,7 @@ import type { Calls, Session } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
 import type { HttpOptions } from '../../src/service/http.ts';
 import { createPut } from '../../src/service/put.ts';
+import { rejection } from '../support/collect.ts';
 import {
   addFault,
   callsOf,
@@ -14,7 +15,6 @@ import {
   logOf,
   randomChunk,
   referenceSettings,
-  rejection,
   uniqueName,
   withToken,
 } from './reference.ts';

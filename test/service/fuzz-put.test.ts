@@ -5,9 +5,10 @@ import fc from 'fast-check';
 import { isRetryable } from '../../src/core/error-codes.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { createPut } from '../../src/service/put.ts';
+import { rejection } from '../support/collect.ts';
 import { headers, status, text } from '../support/junk-answers.ts';
 import { runs } from '../support/scope.ts';
-import { addFault, findReference, forever, rejection } from './reference.ts';
+import { addFault, findReference, forever } from './reference.ts';
 
 it('an invalid response ends a PUT immediately, and only 2xx is a success', async () => {
   const { baseUrl, storageUrl } = await findReference();

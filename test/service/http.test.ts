@@ -4,7 +4,8 @@ import { expect } from '@open-wc/testing';
 import { resolveUrl } from '../../src/core/addresses.ts';
 import { nextTask } from '../../src/core/wait.ts';
 import { createSend, isBelow, isSafeUrl } from '../../src/service/http.ts';
-import { addFault, findReference, forever, logOf, rejection, tokenOf, uniqueName } from './reference.ts';
+import { rejection } from '../support/collect.ts';
+import { addFault, findReference, forever, logOf, tokenOf, uniqueName } from './reference.ts';
 
 const base = 'https://s.example/api';
 

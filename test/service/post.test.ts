@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import { createPost } from '../../src/service/client.ts';
-import { addFault, forever, referenceSettings, rejection, uniqueName } from './reference.ts';
+import { rejection } from '../support/collect.ts';
+import { addFault, forever, referenceSettings, uniqueName } from './reference.ts';
 
 describe('a sign-in call', () => {
   const options = { credentials: 'same-origin', signal: forever } as const;

@@ -7,17 +7,8 @@ import type { UploaderError } from '../../src/core/errors.ts';
 import type { TicketUpload } from '../../src/core/types.ts';
 import { createPut } from '../../src/service/put.ts';
 import { stopClock } from '../support/clock.ts';
-import { until } from '../support/collect.ts';
-import {
-  addFault,
-  callsOf,
-  findReference,
-  forever,
-  logOf,
-  randomChunk,
-  rejection,
-  uniqueName,
-} from './reference.ts';
+import { rejection, until } from '../support/collect.ts';
+import { addFault, callsOf, findReference, forever, logOf, randomChunk, uniqueName } from './reference.ts';
 
 interface Sendable {
   readonly body: Blob;

@@ -97,15 +97,5 @@ export async function randomChunk(
   return { body: new Blob([bytes]), hash, sizeBytes };
 }
 
-/** Resolves with the error that `promise` rejects with; throws if `promise` resolves. */
-export async function rejection<T = Error>(promise: Promise<unknown>): Promise<T> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as T;
-  }
-  throw new Error('it was expected to reject');
-}
-
 /** Signal that is never aborted. */
 export const forever = new AbortController().signal;

@@ -2,16 +2,9 @@
 
 import { expect } from '@open-wc/testing';
 import type { Calls, Session } from '../../src/core/types.ts';
+import { rejection } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
-import {
-  addFault,
-  callsOf,
-  forever,
-  randomChunk,
-  referenceSettings,
-  rejection,
-  uniqueName,
-} from './reference.ts';
+import { addFault, callsOf, forever, randomChunk, referenceSettings, uniqueName } from './reference.ts';
 
 const open = (calls: Calls, fileName: string, parentId = 'folder-a'): Promise<Session> =>
   calls.openSession({ parentId, fileName, fileSize: 1000 }, forever);

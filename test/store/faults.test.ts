@@ -2,6 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { rejection } from '../support/collect.ts';
 import { rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
@@ -11,15 +12,6 @@ beforeEach(() => {
   name = `test-${crypto.randomUUID()}`;
   store = createUploadStore({ name });
 });
-
-async function rejection(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('it was expected to reject');
-}
 
 describe('a damaged record', () => {
   it('is treated as missing, and is removed', async () => {

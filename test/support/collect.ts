@@ -39,14 +39,13 @@ export async function settled(): Promise<void> {
   }
 }
 
-/** Resolves as soon as `isTrue` returns true. Checks once per task, until the timeout of the test. */
-export async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await settled();
-}
-
-/** Resolves as soon as `isTrue` resolves with true. */
-export async function untilAsync(isTrue: () => Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await settled();
+/** Resolves as soon as `isTrue` returns true, or a promise of true. Checks once per task, until the timeout of the test. */
+export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  for (;;) {
+    const answer = isTrue();
+    if (answer === true || (await answer)) return;
+    await settled();
+  }
 }
 
 /**

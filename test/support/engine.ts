@@ -7,7 +7,7 @@ import { connect } from '../../src/engine/connection.ts';
 import { Uploader, type UploaderOptions } from '../../src/engine/uploader.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from './bytes.ts';
-import { until, untilAsync } from './collect.ts';
+import { until } from './collect.ts';
 import { ScriptedService } from './scripted-service.ts';
 
 /**
@@ -116,7 +116,7 @@ export async function createUnfinished(
   before.service.answerAll('open', 'presign');
   await before.uploader.addFiles([picked]);
   (await before.service.nextRequest('put')).answer();
-  await untilAsync(async () =>
+  await until(async () =>
     (await store.list()).some((record) => record.name === name && record.stored.size === 1),
   );
   await before.uploader.close();

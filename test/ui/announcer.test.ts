@@ -12,7 +12,8 @@ function listen(state: Snapshot): {
   announcer: Announcer;
   host: { snapshot: Snapshot };
   said: string[];
-  until(count: number): Promise<void>;
+  /** Resolves directly after the announcement number `count`: the next one may follow in 20 ms. */
+  hear(count: number): Promise<void>;
 } {
   const said: string[] = [];
   const heard = new Set<Node>();
@@ -31,10 +32,10 @@ function listen(state: Snapshot): {
     },
   };
   const announcer = new Announcer(host, { sumsEveryMs: 20, gatherMs: 5 });
-  const until = async (count: number): Promise<void> => {
+  const hear = async (count: number): Promise<void> => {
     while (said.length < count) await new Promise<void>((resolve) => (wake = resolve));
   };
-  return { announcer, host, said, until };
+  return { announcer, host, said, hear };
 }
 
 const change = <K extends Change['name']>(name: K, detail: object): Change => ({ name, detail }) as Change;
@@ -61,17 +62,17 @@ describe('announcements', () => {
 
   it('report three files: the start, the totals, and the end', async () => {
     const names = ['a', 'b', 'c'];
-    const { announcer, host, said, until } = listen(
+    const { announcer, host, said, hear } = listen(
       snapshot(names.map((name) => file(name, 'uploading', 100))),
     );
     for (const name of names) announcer.onChange(started(name));
-    await until(1);
+    await hear(1);
     host.snapshot = snapshot([
       file('a', 'done', 100),
       file('b', 'uploading', 100, 0.2),
       file('c', 'queued', 100),
     ]);
-    await until(2);
+    await hear(2);
     announcer.onChange(
       change('uploads-finished', { doneCount: 3, failedCount: 0, canceledCount: 0, waitingCount: 0 }),
     );
@@ -83,14 +84,14 @@ describe('announcements', () => {
   });
 
   it('report once for which reason all files wait, and then their progress', async () => {
-    const { announcer, host, said, until } = listen(snapshot([file('a', 'uploading', 100, 0.5)]));
+    const { announcer, host, said, hear } = listen(snapshot([file('a', 'uploading', 100, 0.5)]));
     const waiting = { pauseReason: 'offline' } as const;
     announcer.onChange(started('a'));
-    await until(1);
+    await hear(1);
     host.snapshot = snapshot(['a', 'b'].map((name) => file(name, 'paused', 100, 0.5, waiting)));
-    await until(2);
+    await hear(2);
     host.snapshot = snapshot(['a', 'b'].map((name) => file(name, 'uploading', 100, 0.5)));
-    await until(3);
+    await hear(3);
     announcer.stop();
     expect(said).to.deep.equal([
       'Uploading 1 file',
@@ -100,9 +101,9 @@ describe('announcements', () => {
   });
 
   it('report many failures in one sentence, immediately', async () => {
-    const { announcer, said, until } = listen(snapshot([]));
+    const { announcer, said, hear } = listen(snapshot([]));
     for (let index = 0; index < 500; index++) announcer.onChange(failed(`${index}.txt`));
-    await until(1);
+    await hear(1);
     expect(said).to.deep.equal([
       "500 files failed to upload. 0.txt: We couldn't reach the server. Check your connection and try again.",
     ]);
@@ -110,7 +111,7 @@ describe('announcements', () => {
   });
 
   it('report rejected files with their limit', async () => {
-    const { announcer, said, until } = listen(snapshot([]));
+    const { announcer, said, hear } = listen(snapshot([]));
     const detail = {
       id: 'r',
       name: 'b.exe',
@@ -120,7 +121,7 @@ describe('announcements', () => {
       limit: '.pdf',
     };
     announcer.onChange(change('file-rejected', detail));
-    await until(1);
+    await hear(1);
     expect(said).to.deep.equal([
       "b.exe wasn't added. File type not allowed. Choose another file. Allowed: PDF.",
     ]);
@@ -198,29 +199,29 @@ describe('announcements', () => {
       warning: 'file-unreadable',
     });
     const earlier = file('earlier.txt', 'paused', 100, 0.5, { pauseReason: 'needs-file' });
-    const { announcer, said, until } = listen(snapshot([earlier, lost]));
+    const { announcer, said, hear } = listen(snapshot([earlier, lost]));
     const paused = (id: string, reason: string): void =>
       announcer.onChange(change('upload-paused', { id, reason }));
     paused(lost.id, 'user');
     paused(earlier.id, 'needs-file');
     paused('gone', 'needs-file');
     paused(lost.id, 'needs-file');
-    await until(1);
+    await hear(1);
     expect(said).to.deep.equal([`lost.txt: ${ENGLISH['file-unreadable']}`]);
   });
 
   it('report rejected files before failed ones, and later ones separately', async () => {
-    const { announcer, said, until } = listen(snapshot([]));
+    const { announcer, said, hear } = listen(snapshot([]));
     const rejected = (name: string): void =>
       announcer.onChange(change('file-rejected', { name, code: 'file-empty' }));
     announcer.onChange(failed('in\u202evoice.txt'));
     rejected('a.txt');
     rejected('b.txt');
-    await until(1);
+    await hear(1);
     const empty = ENGLISH['file-empty'];
     expect(said[0]).to.equal(`2 files weren't added. a.txt: ${empty} invoice.txt: ${ENGLISH.network}`);
     rejected('c.txt');
-    await until(2);
+    await hear(2);
     expect(said[1]).to.equal(`c.txt wasn't added. ${empty}`);
   });
 
@@ -310,27 +311,27 @@ describe('announcements', () => {
   });
 
   it('report a start once for files that start together, and again after an end', async () => {
-    const { announcer, host, said, until } = listen(snapshot([file('a', 'uploading', 100)]));
+    const { announcer, host, said, hear } = listen(snapshot([file('a', 'uploading', 100)]));
     announcer.onChange(started('a'));
     announcer.onChange(started('b'));
-    await until(1);
+    await hear(1);
     announcer.onChange(
       change('uploads-finished', { doneCount: 1, failedCount: 0, canceledCount: 0, waitingCount: 0 }),
     );
     host.snapshot = snapshot([file('a', 'queued', 100), file('b', 'queued', 100)]);
     announcer.onChange(started('b'));
-    await until(3);
+    await hear(3);
     expect(said).to.deep.equal(['Uploading 1 file', 'Finished: 1 file uploaded.', 'Uploading 2 files']);
     announcer.stop();
   });
 
   it('drop pending texts of the previous owner', async () => {
-    const { announcer, said, until } = listen(snapshot([]));
+    const { announcer, said, hear } = listen(snapshot([]));
     announcer.onChange(failed('secret.txt'));
     announcer.onChange(change('file-rejected', { name: 'secret.exe', code: 'file-empty' }));
     announcer.clear();
     announcer.onChange(failed('mine.txt'));
-    await until(1);
+    await hear(1);
     expect(said).to.deep.equal([`mine.txt: ${ENGLISH.network}`]);
     announcer.clear();
     expect(announcer.spoken).to.deep.equal({});

@@ -7,6 +7,7 @@ import { ENGLISH } from '../../src/index.ts';
 import { readSettings } from '../../src/ui/read-settings.ts';
 import '../../src/define.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
+import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { click } from './accessible.ts';
 import { removeStages, stage } from './login-stage.ts';
@@ -94,11 +95,11 @@ describe('an attribute that is written as "false"', () => {
       );
     element.form?.querySelector('input')?.focus();
     await sendKeys({ press: 'Enter' });
-    await shown(() => events.length > 0);
+    await until(() => events.length > 0);
     element.toggleAttribute('required', false);
     await element.updateComplete;
     await sendKeys({ press: 'Enter' });
-    await shown(() => events.length > 1);
+    await until(() => events.length > 1);
     expect(events).to.deep.equal(['invalid', 'submit']);
   });
 

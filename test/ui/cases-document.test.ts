@@ -5,6 +5,7 @@ import { resetMouse, sendKeys, sendMouse } from '@web/test-runner-commands';
 import type { ReactiveController } from 'lit';
 import { FocusController, type FocusHost } from '../../src/ui/focus-controller.ts';
 import { freshFile } from '../support/bytes.ts';
+import { until } from '../support/collect.ts';
 import { closeEngines } from '../support/engine.ts';
 import {
   fileReaches,
@@ -131,7 +132,7 @@ describe('an element that was moved to a frame', () => {
     const waiting: FrameRequestCallback[] = [];
     replace(view, 'requestAnimationFrame' as never, (next: FrameRequestCallback) => waiting.push(next));
     stage.element.dispatchEvent(dragEvent('drop', transferOf(textFile('a.txt'))));
-    await shown(() => stage.element.snapshot.files.length === 1);
+    await until(() => stage.element.snapshot.files.length === 1);
     for (const next of waiting.splice(0)) next(0);
     await render(stage);
     expect(textOf(stage.element)).to.contain('a.txt').and.not.contain('Reading');
@@ -278,7 +279,7 @@ describe('an element that was moved to a frame', () => {
       ['p', true],
     ]);
     expect(isPrevented(stage.element, 'drop')).to.equal(true);
-    await shown(() => stage.element.snapshot.files.length === 1);
+    await until(() => stage.element.snapshot.files.length === 1);
   });
 });
 

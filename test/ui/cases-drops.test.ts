@@ -1,6 +1,7 @@
 // Drops and pastes that browsers, other programs and impatient users make. test/e2e/cases-drops.test.ts has real drags.
 
 import { expect } from '@open-wc/testing';
+import { until } from '../support/collect.ts';
 import { createElement, shown, textFile, textOf } from './support.ts';
 
 type Item = Record<string, unknown>;
@@ -72,12 +73,12 @@ describe('two drops at the same time', () => {
       'drop',
       dataOf([itemOf(folderEntry('quick', [folderEntry('none', []), fileEntry('b.txt')]))]),
     );
-    await shown(() => element.snapshot.files.length === 1);
+    await until(() => element.snapshot.files.length === 1);
     await element.updateComplete;
     await new Promise(requestAnimationFrame);
     expect(textOf(element)).to.contain('Reading folders');
     list();
-    await shown(() => element.snapshot.files.length === 3);
+    await until(() => element.snapshot.files.length === 3);
     await element.updateComplete;
     expect(textOf(element)).not.to.contain('Reading folders');
     expect(textOf(element)).to.contain('2 empty folders were skipped.');
@@ -88,7 +89,7 @@ describe('a drag of another program', () => {
   it('that promises files and has only texts gets an answer', async () => {
     const element = await createElement({ manual: true });
     expect(send(element, 'drop', dataOf([words('text/plain'), words('text/html')]))).to.equal(true);
-    await shown(() => element.snapshot.rejections.length > 0);
+    await until(() => element.snapshot.rejections.length > 0);
     expect(element.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['file-unreadable']);
     const panel = await shown(() => element.renderRoot.querySelector('[part=rejections]'));
     expect(panel.textContent).to.contain('?');
@@ -103,7 +104,7 @@ describe('a drag of another program', () => {
       { kind: 'file', getAsFile: () => picture },
     ]);
     send(element, 'drop', data);
-    await shown(() => element.snapshot.files.length > 0);
+    await until(() => element.snapshot.files.length > 0);
     expect(element.snapshot.files.map(({ name }) => name)).to.deep.equal(['cat.png']);
     expect(element.snapshot.rejections).to.deep.equal([]);
   });
@@ -115,7 +116,7 @@ describe('a folder from the clipboard', () => {
     const inner = folderEntry('2024', [fileEntry('image.png'), unreadable('locked.txt')]);
     const folder = folderEntry('Trip', [fileEntry('image.png'), inner, fileEntry('.DS_Store')]);
     expect(send(element, 'paste', dataOf([itemOf(folder)]))).to.equal(true);
-    await shown(() => element.snapshot.rejections.length > 0);
+    await until(() => element.snapshot.rejections.length > 0);
     expect(element.snapshot.files.map(({ name, relativePath }) => [name, relativePath])).to.deep.equal([
       ['image.png', 'Trip/image.png'],
       ['image.png', 'Trip/2024/image.png'],
@@ -131,10 +132,10 @@ describe('a file from the clipboard', () => {
     const element = await createElement({ manual: true });
     const old = new File(['picture'], 'image.png', { type: 'image/png', lastModified: 1_700_000_000_000 });
     send(element, 'paste', dataOf([{ kind: 'file', getAsFile: () => old }]));
-    await shown(() => element.snapshot.files.length === 1);
+    await until(() => element.snapshot.files.length === 1);
     const copied = new File(['picture'], 'image.png', { type: 'image/png' });
     send(element, 'paste', dataOf([{ kind: 'file', getAsFile: () => copied }]));
-    await shown(() => element.snapshot.files.length === 2);
+    await until(() => element.snapshot.files.length === 2);
     const [first, second] = element.snapshot.files.map(({ name }) => name);
     expect(first).to.equal('image.png');
     expect(second).to.match(/^image \d{4}-\d\d-\d\d /);

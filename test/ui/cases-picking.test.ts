@@ -5,6 +5,7 @@ import { sendKeys } from '@web/test-runner-commands';
 import type { SecureUploader } from '../../src/define.ts';
 import { uniqueName } from '../service/reference.ts';
 import { bytesOf } from '../support/bytes.ts';
+import { until } from '../support/collect.ts';
 import { all, createElement, nextEvent, one, shown, textFile, transferOf } from './support.ts';
 
 type Picker = () => Promise<readonly object[]>;
@@ -59,9 +60,9 @@ describe('the button of a row that needs its file', () => {
     globals.showOpenFilePicker = () => (answers[askedCount++] as Picker)();
     again.focus();
     await sendKeys({ press: 'Enter' });
-    await shown(() => askedCount === 1);
+    await until(() => askedCount === 1);
     await sendKeys({ press: 'Enter' });
-    await shown(() => element.snapshot.rejections.length > 0);
+    await until(() => element.snapshot.rejections.length > 0);
     expect(rejected(element)).to.deep.equal([[file.name, 'file-unreadable']]);
     expect(element.snapshot.files[0]?.pauseReason).to.equal('needs-file');
     expect(askedCount).to.equal(2);

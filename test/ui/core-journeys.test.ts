@@ -99,7 +99,7 @@ describe('The core journeys', () => {
     await some;
     await page.reload();
     const element = await page.ready();
-    await shown(() => element.snapshot.files[0]?.pauseReason === 'needs-file');
+    await until(() => element.snapshot.files[0]?.pauseReason === 'needs-file');
     const completed = nextEvent(element, 'upload-completed');
     page.pick(element, bytes, name);
     const { detail } = await completed;

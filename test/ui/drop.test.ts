@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../src/core/types.ts';
 import { type DropContent, readDrop, withoutSystemFiles } from '../../src/ui/read-drop.ts';
+import { until } from '../support/collect.ts';
 import { createElement, dragEvent, nextEvent, one, shown, textFile, textOf, transferOf } from './support.ts';
 
 describe('dropping and pasting', () => {
@@ -232,7 +233,7 @@ describe('reading dropped folders', () => {
       const event = new DragEvent('drop', { bubbles: true, cancelable: true });
       Object.defineProperty(event, 'dataTransfer', { value: data() });
       element.dispatchEvent(event);
-      await shown(() => element.snapshot.files.length === count);
+      await until(() => element.snapshot.files.length === count);
       expect(element.snapshot.rejections).to.deep.equal([]);
     }
   });

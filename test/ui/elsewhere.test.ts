@@ -2,6 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
+import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { removeStages, stage, title } from './login-stage.ts';
 import {
@@ -70,7 +71,7 @@ describe('an announcement', () => {
     observer.observe(region, { childList: true, subtree: true, characterData: true });
     for (let count = 1; count <= 3; count++) {
       await element.addFiles(textFile('a.exe'));
-      await shown(() => changeCount === count);
+      await until(() => changeCount === count);
     }
     observer.disconnect();
   });
@@ -107,7 +108,7 @@ describe('the element in another document', () => {
     const another = new view.File(['text'], 'another.txt');
     expect(another).not.to.be.an.instanceof(File);
     await element.addFiles(another);
-    await shown(() => element.snapshot.files.some(({ name }) => name === 'another.txt'));
+    await until(() => element.snapshot.files.some(({ name }) => name === 'another.txt'));
     expect(element.snapshot.rejections).to.deep.equal([]);
     document.body.append(element);
     await element.updateComplete;
@@ -131,7 +132,7 @@ describe('the element in another document', () => {
 describe('the list in a container that scrolls', () => {
   const addMany = async (element: SecureUploader, count: number): Promise<void> => {
     await element.addFiles(Array.from({ length: count }, (_, index) => textFile(`${index}.txt`)));
-    await shown(() => element.snapshot.files.length === count);
+    await until(() => element.snapshot.files.length === count);
     await element.updateComplete;
   };
 

@@ -2,7 +2,7 @@
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { deferred, settled } from '../support/collect.ts';
+import { deferred, settled, until } from '../support/collect.ts';
 import {
   fileReaches,
   replace,
@@ -54,7 +54,7 @@ async function inForm(settings: FormSettings = {}): Promise<FormStage> {
 /** Adds files, and waits until their commits are requested. */
 async function begin({ element }: FormStage, ...names: string[]): Promise<void> {
   await element.addFiles((names.length > 0 ? names : ['a.txt']).map((name) => textFile(name)));
-  await shown(() => element.snapshot.files.every(({ phase }) => phase === 'committing'));
+  await until(() => element.snapshot.files.every(({ phase }) => phase === 'committing'));
 }
 
 /** Submits the form as a user does, and waits for the next rendering. */
@@ -76,7 +76,7 @@ async function waiting(settings: FormSettings = {}): Promise<FormStage> {
 /** Completes the uploads, and waits until the form is submitted. */
 async function finished(stage: FormStage): Promise<void> {
   finish(stage);
-  await shown(() => stage.submissions.length > 0);
+  await until(() => stage.submissions.length > 0);
 }
 
 /** What makes a file wait for the user. */
@@ -109,7 +109,7 @@ describe('with submit-when-done, a form', () => {
       element.addEventListener(name, () => log.push(name));
     stage.form.addEventListener('submit', () => log.push('submit'));
     finish(stage);
-    await shown(() => log.length === 3);
+    await until(() => log.length === 3);
     expect(log).to.deep.equal(['upload-completed', 'uploads-finished', 'submit']);
   });
 
@@ -129,7 +129,7 @@ describe('with submit-when-done, a form', () => {
     stage.send.click();
     expect(stage.element.validationMessage).to.equal(LATER);
     stage.service.waiting('commit')[0]?.answer();
-    await shown(() => stage.element.snapshot.totals.doneCount === 1);
+    await until(() => stage.element.snapshot.totals.doneCount === 1);
     await stage.element.updateComplete;
     expect(stage.submissions).to.deep.equal([]);
     await finished(stage);
@@ -178,7 +178,7 @@ describe('with submit-when-done, a form', () => {
       let invalidCount = 0;
       stage.element.addEventListener('invalid', () => invalidCount++);
       act(stage);
-      await shown(() => invalidCount === 1);
+      await until(() => invalidCount === 1);
       expect(stage.element.validationMessage).to.equal(UNFINISHED);
       finish(stage);
       await stage.element.retry();
@@ -223,7 +223,7 @@ describe('with submit-when-done, a form', () => {
     other.requestSubmit();
     expect(stage.element.validationMessage).to.equal(LATER);
     other.reset();
-    await shown(() => stage.element.snapshot.files.length === 0);
+    await until(() => stage.element.snapshot.files.length === 0);
     stage.send.click();
     expect(stage.submissions).to.deep.equal(['now 0']);
   });
@@ -353,7 +353,7 @@ describe('with submit-when-done, a form', () => {
     expect(stage.submissions).to.deep.equal([]);
     parentElement?.append(stage.form);
     stage.element.requestUpdate();
-    await shown(() => stage.submissions.length > 0);
+    await until(() => stage.submissions.length > 0);
     expect(stage.submissions).to.deep.equal(['now 1']);
   });
 

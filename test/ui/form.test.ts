@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { CompletedDetail } from '../../src/index.ts';
 import { skipTime } from '../support/clock.ts';
-import { deferred } from '../support/collect.ts';
+import { deferred, until } from '../support/collect.ts';
 import { inForm, namesOf, upload, valuesOf } from './form-stage.ts';
 import { fileReaches, replace, restoreBrowser } from './stage.ts';
 import { all, button, dragEvent, one, shown, textFile, transferOf } from './support.ts';
@@ -48,7 +48,7 @@ describe('in a form, the element', () => {
         seen.push(valuesOf(stage.form).length, stage.form.checkValidity()),
       );
     await upload(stage, 'a.txt');
-    await shown(() => seen.length === 4);
+    await until(() => seen.length === 4);
     expect(seen).to.deep.equal([1, true, 1, true]);
   });
 
@@ -171,9 +171,9 @@ describe('in a form, the element', () => {
     await stage.element.addFiles([textFile('b.zip', 'application/zip')]);
     expect(stage.element.snapshot.rejections).to.have.length(1);
     stage.form.reset();
-    await shown(() => stage.element.snapshot.files.length === 0);
+    await until(() => stage.element.snapshot.files.length === 0);
     await shown(() => valuesOf(stage.form).length === 0);
-    await shown(() => stage.element.snapshot.rejections.length === 0);
+    await until(() => stage.element.snapshot.rejections.length === 0);
     expect(stage.element.validity.valueMissing).to.equal(true);
   });
 
@@ -227,7 +227,7 @@ describe('in a form, the element', () => {
     await element.updateComplete;
     expect(one(element, '.base').getAttribute('aria-label')).to.equal('Your documents');
     label.click();
-    await shown(() => asked.length > 0);
+    await until(() => asked.length > 0);
     expect(asked).to.deep.equal(['picker: files']);
   });
 

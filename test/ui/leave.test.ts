@@ -1,6 +1,7 @@
 // While files are uploading: the warning before the page is left, the lock of the screen, and the request for persistent storage.
 
 import { expect } from '@open-wc/testing';
+import { until } from '../support/collect.ts';
 import {
   fileReaches,
   replace,
@@ -57,7 +58,7 @@ class Screen {
   }
 
   async reaches(...log: readonly string[]): Promise<void> {
-    await shown(() => this.log.length >= log.length);
+    await until(() => this.log.length >= log.length);
     expect(this.log).to.deep.equal(log);
   }
 }

@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { nextName } from '../../src/core/names.ts';
 import { uniqueName } from '../service/reference.ts';
+import { until } from '../support/collect.ts';
 import { all, createElement, nextEvent, shown, textFile } from './support.ts';
 
 describe('the list', () => {
@@ -52,7 +53,7 @@ describe('the list', () => {
         ]);
         (await shown(() => all(element, '[part~="rename-button"]')[0])).click();
       }
-      await shown(() => names.length === 2);
+      await until(() => names.length === 2);
       expect(names.sort()).to.deep.equal([name, nextName(name)].sort());
     });
 

@@ -5,6 +5,7 @@ import type { SecureUploader } from '../../src/define.ts';
 import '../../src/define.ts';
 import { password, readUser } from '../auth/people.ts';
 import { findReference } from '../service/reference.ts';
+import { until } from '../support/collect.ts';
 import { all, shown, textFile } from './support.ts';
 
 const fixtures = new URL('../auth/fixtures/', import.meta.url).href;
@@ -120,13 +121,13 @@ describe('the form within the element', () => {
     fill(element, 'code', code.slice(0, -1));
     expect(element.snapshot.auth.state).to.equal('answer');
     fill(element, 'code', code);
-    await shown(() => element.snapshot.auth.state !== 'answer');
+    await until(() => element.snapshot.auth.state !== 'answer');
   });
 
   it('sends nothing more for a locked account until something else is entered', async () => {
     const element = await createLocal();
     await logIn(element, 'lou@example.com');
-    await shown(() => element.snapshot.auth.error?.code === 'account-locked');
+    await until(() => element.snapshot.auth.error?.code === 'account-locked');
     await shown(() => problemOf(element).includes('locked'));
     const submit = element.querySelector<HTMLButtonElement>('form [type=submit]');
     expect([submit?.textContent, submit?.disabled]).to.deep.equal(['Sign in', true]);
@@ -192,7 +193,7 @@ describe('the form within the element', () => {
     fill(element, 'email', 'tom@example.com');
     fill(element, 'pin', '0042');
     form.requestSubmit();
-    await shown(() => element.snapshot.auth.error);
+    await until(() => element.snapshot.auth.error !== undefined);
     expect(sent).to.deep.equal([{ idp_id: 'local', email: 'tom@example.com', pin: '0042', note: '' }]);
   });
 
@@ -217,7 +218,7 @@ describe('the form within the element', () => {
       window.open = own;
     }
     expect((await asked).idp_id).to.equal('corp');
-    await shown(() => element.snapshot.auth.state === 'signed-in');
+    await until(() => element.snapshot.auth.state === 'signed-in');
     channel.close();
   });
 

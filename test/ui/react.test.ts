@@ -9,7 +9,7 @@ import { renderToString } from 'react-dom/server';
 import type { GetToken } from '../../src/core/config.ts';
 import { SecureUploader, type SecureUploaderElement, type SecureUploaderProps } from '../../src/react.ts';
 import { addFault, findReference, logOf, tokenOf, uniqueName } from '../service/reference.ts';
-import { deferred, settled, untilAsync } from '../support/collect.ts';
+import { deferred, settled, until } from '../support/collect.ts';
 
 const TAG = 'secure-uploader';
 const textFile = (name: string): File => new File([`${name} ${crypto.randomUUID()}`], name);
@@ -240,9 +240,7 @@ describe('the component for React', () => {
     });
     const paused = new Promise((resolve) => element.addEventListener('upload-paused', resolve));
     await element.addFiles(textFile(name));
-    await untilAsync(async () =>
-      (await logOf({ fileName: name })).some(({ operation }) => operation === 'put'),
-    );
+    await until(async () => (await logOf({ fileName: name })).some(({ operation }) => operation === 'put'));
     flushSync(() => root?.unmount());
     expect([element.isConnected, ref.current]).to.deep.equal([false, null]);
     await paused;

@@ -163,7 +163,7 @@ describe('thumbnails', () => {
     });
     const ids = Array.from({ length: 301 }, (_, at) => `file ${at}`);
     for (const id of ids) thumbnails.of(id);
-    await shown(() => ready.length === ids.length);
+    await until(() => ready.length === ids.length);
     expect([thumbnails.of('file 1') !== undefined, thumbnails.of('file 0')]).to.deep.equal([true, undefined]);
   });
 

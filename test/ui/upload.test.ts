@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { SecureUploader } from '../../src/index.ts';
 import { addFault, findReference, type LogEntry, logOf, uniqueName } from '../service/reference.ts';
 import { skipTime } from '../support/clock.ts';
-import { untilAsync } from '../support/collect.ts';
+import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { all, button, createElement, nextEvent, one, pick, shown, textFile, textOf } from './support.ts';
 
@@ -232,7 +232,7 @@ describe('uploading with the element', () => {
     await shown(() => all(element, '.row').length === 0);
     expect(element.snapshot.files.map(({ phase }) => phase)).to.deep.equal(['canceled']);
     globalThis.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
-    await shown(() => element.snapshot.files.length === 0);
+    await until(() => element.snapshot.files.length === 0);
   });
 
   it('reports missing settings when a file is added, once on the console, and works when they are set', async () => {
@@ -304,7 +304,7 @@ describe('leaving the page', () => {
     element.addEventListener('upload-paused', () => pausedCount++);
     const completed = nextEvent(element, 'upload-completed');
     await element.addFiles([textFile(name)]);
-    await untilAsync(async () => (await puts()).length > 0);
+    await until(async () => (await puts()).length > 0);
     const other = document.createElement('div');
     element.parentElement?.append(other);
     other.append(element);

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf, sha256 } from '../../support/bytes.ts';
-import { deferred, settled, until, untilAsync } from '../../support/collect.ts';
+import { deferred, settled, until } from '../../support/collect.ts';
 import { closeEngines, createUnfinished, SERVICE_URL, TestEngine } from '../../support/engine.ts';
 
 afterEach(closeEngines);
@@ -42,7 +42,7 @@ describe('an upload of an earlier visit', () => {
     await engine.uploader.addFiles([file]);
     await engine.waitForChange('upload-completed');
     expect(engine.service.puts).to.have.length(2);
-    await untilAsync(async () => (await store.list()).length === 0);
+    await until(async () => (await store.list()).length === 0);
   });
 
   it('that was canceled asks for its file again when it is retried', async () => {
@@ -67,7 +67,7 @@ describe('an upload of an earlier visit', () => {
       expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['a.bin']);
       expect(engine.service.count('open')).to.equal(0);
       expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
-      await untilAsync(async () => (await store.list()).length === 0);
+      await until(async () => (await store.list()).length === 0);
     }
   });
 
@@ -260,9 +260,7 @@ describe('uploads of another owner', () => {
     await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin'), fileOf(3, 10, 'refused.exe')]);
     const put = await engine.service.nextRequest('put');
     put.answer();
-    await untilAsync(async () =>
-      (await store.list()).some(({ name, stored }) => name === 'b.bin' && stored.size),
-    );
+    await until(async () => (await store.list()).some(({ name, stored }) => name === 'b.bin' && stored.size));
     engine.uploader.configure({ ...settings, owner: 'bob' });
     expect(engine.uploader.snapshot.files).to.deep.equal([]);
     expect(engine.uploader.snapshot.rejections).to.deep.equal([]);

@@ -5,7 +5,7 @@ import { UploaderError } from '../../../src/core/errors.ts';
 import type { UploadRecord } from '../../../src/core/types.ts';
 import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
-import { deferred, settled, until, untilAsync } from '../../support/collect.ts';
+import { deferred, settled, until } from '../../support/collect.ts';
 import { closeEngines, createUnfinished, SERVICE_URL, TestEngine } from '../../support/engine.ts';
 
 afterEach(closeEngines);
@@ -19,16 +19,16 @@ beforeEach(() => {
 
 /** Returns the records that contain their file. */
 const savedFiles = async (): Promise<UploadRecord[]> => (await store.list()).filter(({ file }) => file);
-const keeps = (count: number): Promise<void> => untilAsync(async () => (await savedFiles()).length === count);
+const keeps = (count: number): Promise<void> => until(async () => (await savedFiles()).length === count);
 /** Waits until every record with a file also has a session. */
 const keepsSessions = (): Promise<void> =>
-  untilAsync(async () => (await savedFiles()).every(({ session }) => session));
+  until(async () => (await savedFiles()).every(({ session }) => session));
 const lockCount = async (key: string): Promise<number> => {
   const { held = [] } = await navigator.locks.query();
   return held.filter(({ name }) => name?.endsWith(key)).length;
 };
-const isLocked = (key: string): Promise<void> => untilAsync(async () => (await lockCount(key)) === 1);
-const isUnlocked = (key: string): Promise<void> => untilAsync(async () => (await lockCount(key)) === 0);
+const isLocked = (key: string): Promise<void> => until(async () => (await lockCount(key)) === 1);
+const isUnlocked = (key: string): Promise<void> => until(async () => (await lockCount(key)) === 0);
 /** Simulates closing the page, which releases the page's locks. */
 const leave = ({ uploader }: TestEngine): Promise<void> => uploader.close();
 const STOPS: Readonly<Record<string, (engine: TestEngine) => Promise<void>>> = {
@@ -67,7 +67,7 @@ describe('with `keep-files`', () => {
     before.service.answerAll('open', 'presign');
     await before.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await before.service.nextRequest('put')).answer();
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await until(async () => (await store.list())[0]?.stored.size === 1);
     await keeps(1);
     await leave(before);
     const engine = new TestEngine({ ...kept, chunkSize: 1000 }, { store });
@@ -85,13 +85,13 @@ describe('with `keep-files`', () => {
     const engine = new TestEngine({ keepFiles: true }, { store });
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([file]);
-    await untilAsync(async () => (await store.list())[0]?.file !== undefined);
+    await until(async () => (await store.list())[0]?.file !== undefined);
     const [saved] = await store.list();
     expect([saved?.stored.size, saved?.session !== undefined]).to.deep.equal([1, true]);
     expect(engine.service.count('open')).to.equal(0);
     engine.service.answerAll();
     await engine.waitForChange('upload-completed');
-    await untilAsync(async () => (await store.list()).length === 0);
+    await until(async () => (await store.list()).length === 0);
   });
 
   it('a file has the name that the user chose, and its session, on the next visit', async () => {
@@ -251,7 +251,7 @@ describe('with `keep-files`', () => {
     await leave(before);
     const engine = new TestEngine({ ...kept, manual: true }, { store });
     await engine.uploader.addFiles([file]);
-    await untilAsync(async () => (await savedFiles()).length === 1);
+    await until(async () => (await savedFiles()).length === 1);
     engine.service.answerAll();
     await engine.uploader.start();
     await engine.waitForChange('upload-completed');

@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import type { UploaderOptions } from '../../../src/engine/uploader.ts';
 import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
-import { settled, until, untilAsync } from '../../support/collect.ts';
+import { settled, until } from '../../support/collect.ts';
 import { closeEngines, createUnfinished, halfWay, TestEngine } from '../../support/engine.ts';
 
 afterEach(closeEngines);
@@ -16,7 +16,7 @@ describe('a saved upload that another tab runs while the page opens', () => {
   async function opened(): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const one = await halfWay({}, { store });
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await until(async () => (await store.list())[0]?.stored.size === 1);
     const other = new TestEngine({}, { store });
     await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
     return { store, one, other };
@@ -63,14 +63,14 @@ describe('a saved upload that another tab runs while the page opens', () => {
     expect((await store.list())[0]?.isPaused).to.equal(true);
     await other.uploader.addFiles([file]);
     await other.waitForChange('upload-completed');
-    await untilAsync(async () => (await store.list()).length === 0);
+    await until(async () => (await store.list()).length === 0);
   });
 
   it('stays paused if it was paused here, and then left there', async () => {
     const { store, one, other } = await opened();
     await other.uploader.pause();
     await one.uploader.close();
-    await untilAsync(async () => (await store.list())[0]?.isPaused === true);
+    await until(async () => (await store.list())[0]?.isPaused === true);
     expect(other.row('a.bin')?.pauseReason).to.equal('user');
   });
 
@@ -106,7 +106,7 @@ describe('a saved upload that another tab runs while the page opens', () => {
     const { store, one, other } = await opened();
     one.service.answerAll('put', 'presign');
     (await one.service.nextRequest('commit')).answer({ missing: [], pending: {} });
-    await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+    await until(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
     for (const hash of one.service.stored) other.service.stored.add(hash);
     other.service.answerAll();
     await one.uploader.close();
@@ -155,7 +155,7 @@ describe('a kept file that another tab sends while the page opens', () => {
   async function kept(): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const one = await halfWay({ keepFiles: true }, { store });
-    await untilAsync(async () => {
+    await until(async () => {
       const [record] = await store.list();
       return record?.file !== undefined && record.stored.size === 1;
     });
@@ -214,7 +214,7 @@ describe('a kept file that another tab sends while the page opens', () => {
     const before = new TestEngine({ keepFiles: true }, { store });
     before.service.answerAll('open', 'presign', 'commit');
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin'), fileOf(2, 10, 'b.bin')]);
-    await untilAsync(async () => (await store.list()).filter((record) => record.file).length === 2);
+    await until(async () => (await store.list()).filter((record) => record.file).length === 2);
     const [first, second] = [
       await before.service.nextRequest('put'),
       await before.service.nextRequest('put'),
@@ -223,7 +223,7 @@ describe('a kept file that another tab sends while the page opens', () => {
       const records = await store.list();
       first.answer();
       await before.waitForChange('upload-completed');
-      await untilAsync(async () => (await store.list()).length === 1);
+      await until(async () => (await store.list()).length === 1);
       return records;
     };
     const engine = new TestEngine({ keepFiles: true }, { store: { ...store, list } });
@@ -261,13 +261,13 @@ describe('a kept file that another tab sends while the page opens', () => {
 it('an upload that one tab paused and another one continues is no longer saved as paused', async () => {
   const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
   const one = await halfWay({}, { store });
-  await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+  await until(async () => (await store.list())[0]?.stored.size === 1);
   const other = new TestEngine({}, { store });
   other.service.answerAll('presign');
   await other.uploader.addFiles([file]);
   await one.uploader.pause();
   await other.service.nextRequest('put');
-  await untilAsync(async () => (await store.list())[0]?.isPaused === undefined);
+  await until(async () => (await store.list())[0]?.isPaused === undefined);
 });
 
 describe('two uploaders on one page', () => {

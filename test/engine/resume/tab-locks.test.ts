@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../../src/core/errors.ts';
 import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
-import { settled, until, untilAsync } from '../../support/collect.ts';
+import { settled, until } from '../../support/collect.ts';
 import { onDrive } from '../../support/drive.ts';
 import { closeEngines, createUnfinished, SERVICE_URL, TestEngine } from '../../support/engine.ts';
 import { ScriptedService } from '../../support/scripted-service.ts';
@@ -27,7 +27,7 @@ async function runsIn(tab: TestEngine, store: UploadStore): Promise<void> {
   tab.service.answerAll('presign', 'commit');
   await tab.uploader.addFiles([file]);
   (await tab.service.nextRequest('put')).answer();
-  await untilAsync(async () => (await store.list())[0]?.stored.size === 2);
+  await until(async () => (await store.list())[0]?.stored.size === 2);
 }
 
 describe('an upload that both tabs restored', () => {
@@ -54,7 +54,7 @@ describe('an upload that both tabs restored', () => {
       Date.now = () => now() + 26 * 3_600_000;
       new TestEngine({ keepDays: 1 }, { store });
       // Waits until the engine has deleted the old record that no tab runs.
-      await untilAsync(async () => (await store.list()).every(({ name }) => name !== 'z.bin'));
+      await until(async () => (await store.list()).every(({ name }) => name !== 'z.bin'));
       await settled();
     } finally {
       Date.now = now;
@@ -101,7 +101,7 @@ describe('an upload that waits for another tab', () => {
     other.service.answerAll();
     await other.uploader.addFiles([file]);
     await other.waitForChange('upload-completed');
-    await untilAsync(async () => (await store.list()).length === 0);
+    await until(async () => (await store.list()).length === 0);
     const one = new TestEngine({}, { store });
     one.service.answerAll('open', 'presign', 'commit');
     await one.uploader.addFiles([file]);
@@ -138,7 +138,7 @@ async function leaderAndWaiter(
   one.service.answerAll('open', 'presign', 'cancel');
   await one.uploader.addFiles([picked]);
   (await one.service.nextRequest('put')).answer();
-  await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+  await until(async () => (await store.list())[0]?.stored.size === 1);
   await other.uploader.addFiles([fileOf(1, picked.size, 'a.bin')]);
   await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
   for (const hash of one.service.stored) other.service.stored.add(hash);
