@@ -6,16 +6,16 @@ import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
 import { deferred, settled, until } from '../support/collect.ts';
-import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
-
-afterEach(closeConnectedEngines);
+import { newStore, world } from '../support/world.ts';
 
 async function createEngine(
   store: UploadStore = newStore(),
   settings: SettingsInput = {},
   commitDeadlineMs?: number,
 ) {
-  const uploader = await connectEngine(settings, {
+  const { uploader } = await world({
+    service: 'reference',
+    settings,
     store,
     ...(commitDeadlineMs !== undefined && { commitDeadlineMs }),
   });

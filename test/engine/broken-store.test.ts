@@ -2,18 +2,16 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import type { UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, halfWay, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { halfWay, newStore, world } from '../support/world.ts';
 
 const CALLS = ['find', 'save', 'saveChunks', 'remove'] as const;
 
 /** Returns a store whose call `name` rejects with `error`, and the names of all calls, in order. */
 function failing(name: (typeof CALLS)[number], error: Error): { store: UploadStore; asked: string[] } {
-  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+  const store = newStore();
   const asked: string[] = [];
   const logged = CALLS.map((call) => {
     const work = store[call] as (...given: unknown[]) => Promise<unknown>;
@@ -34,7 +32,7 @@ describe('a store that fails', () => {
   for (const name of CALLS) {
     it(`at ${name} does not stop the upload, and is used again only to remove the record`, async () => {
       const { asked, store } = failing(name, full);
-      const engine = new TestEngine({}, { store });
+      const engine = world({ store });
       engine.service.answerAll();
       await engine.uploader.addFiles([fileOf(1, 4500, 'a.bin')]);
       await engine.waitForChange('uploads-finished');
@@ -49,7 +47,7 @@ describe('a store that fails', () => {
 
   for (const name of ['find', 'save', 'saveChunks'] as const) {
     it(`at ${name} is reported, and a paused upload still resumes where it stopped`, async () => {
-      const engine = await halfWay({}, { store: failing(name, full).store });
+      const engine = await halfWay({ store: failing(name, full).store });
       expect(engine.row('a.bin')?.warning).to.equal('store-full');
       await engine.uploader.pause();
       engine.service.answerAll();
@@ -61,14 +59,14 @@ describe('a store that fails', () => {
   }
 
   it('for one write does not restore a finished upload on the next visit', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const store = newStore();
     let failureCount = 0;
     const saveChunks: typeof store.saveChunks = async (...given) => {
       failureCount += 1;
       if (failureCount === 1) throw full;
       await store.saveChunks(...given);
     };
-    const engine = new TestEngine({}, { store: { ...store, saveChunks } });
+    const engine = world({ store: { ...store, saveChunks } });
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await engine.waitForChange('upload-completed');
@@ -78,7 +76,7 @@ describe('a store that fails', () => {
 
   it('with an error of its own is reported as store-unavailable', async () => {
     const { store } = failing('find', new DOMException('blocked', 'SecurityError'));
-    const engine = await halfWay({}, { store });
+    const engine = await halfWay({ store });
     expect(engine.row('a.bin')?.warning).to.equal('store-unavailable');
   });
 });

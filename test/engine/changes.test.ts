@@ -5,9 +5,7 @@ import type { Change } from '../../src/core/changes.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { world } from '../support/world.ts';
 
 /** Asserts that `value` and everything in it is frozen. */
 function expectFrozen(value: unknown, path: string): void {
@@ -17,7 +15,7 @@ function expectFrozen(value: unknown, path: string): void {
 }
 
 it('do not contain the id of the session if the secret session header contains it', async () => {
-  const engine = new TestEngine();
+  const engine = world();
   const { openSession } = engine.service.calls;
   Object.assign(engine.service.calls, {
     openSession: async (...given: Parameters<typeof openSession>) => {
@@ -33,7 +31,7 @@ it('do not contain the id of the session if the secret session header contains i
 
 describe('the changes of one file', () => {
   it('are reported in order, with the details of their events', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll();
     const startMs = performance.now();
     await engine.uploader.addFiles([{ file: fileOf(1, 2500, 'a.bin'), relativePath: 'in/a.bin' }]);
@@ -81,7 +79,7 @@ describe('the changes of one file', () => {
   });
 
   it('contain no secrets: no session header, no presigned URL', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(2, 2500, 'a.bin')]);
     await engine.waitForChange('uploads-finished');
@@ -91,7 +89,7 @@ describe('the changes of one file', () => {
   });
 
   it('of an empty file are the same as for any other (U13)', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(3, 0, 'empty.bin')]);
     await engine.waitForChange('uploads-finished');
@@ -105,7 +103,7 @@ describe('the changes of one file', () => {
   });
 
   it('of a file that the service already has report that nothing was sent (U4)', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(4, 2500, 'a.bin')]);
     await engine.waitForChange('upload-completed');
@@ -121,7 +119,7 @@ describe('the changes of one file', () => {
   });
 
   it('that fails include the reason, and other files continue', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     await engine.uploader.addFiles([fileOf(5, 10, 'bad.bin'), fileOf(6, 10, 'good.bin')]);
     const request = await engine.service.nextRequest('open');
     expect(request.fileName).to.equal('bad.bin');
@@ -138,7 +136,7 @@ describe('the changes of one file', () => {
   });
 
   it('include the time of the next attempt from the first failure until a request succeeds or sends bytes', async () => {
-    const engine = new TestEngine({}, { policy: { attempts: 3, baseMs: 0, capMs: 0 } });
+    const engine = world({ policy: { attempts: 3, baseMs: 0, capMs: 0 } });
     const network = (): UploaderError => new UploaderError('network', 'no line');
     const retryAt = (): number | undefined => engine.row('a.bin')?.retryAt;
     await engine.uploader.addFiles([fileOf(8, 10, 'a.bin')]);
@@ -161,7 +159,7 @@ describe('the changes of one file', () => {
   });
 
   it('that waits for a retry include the time of the retry, and the last error', async () => {
-    const engine = new TestEngine({}, { policy: { attempts: 3, baseMs: 1e9, capMs: 1e9 } });
+    const engine = world({ policy: { attempts: 3, baseMs: 1e9, capMs: 1e9 } });
     await engine.uploader.addFiles([fileOf(7, 10, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(
       new UploaderError('service-failed', 'a secret', { status: 503 }),
@@ -181,7 +179,7 @@ describe('the changes of one file', () => {
 
 describe('uploads-finished', () => {
   it('is reported once for many files, whatever their results', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll();
     await engine.uploader.addFiles(Array.from({ length: 30 }, (_, at) => fileOf(at, 10 * at, `${at}.bin`)));
     await engine.waitForChange('uploads-finished');
@@ -192,7 +190,7 @@ describe('uploads-finished', () => {
   });
 
   it('is reported once if the first file is done before the last is added', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll();
     // Makes adding each file slow, so that a task adds only a few files.
     engine.uploader.mayAdd = ({ name }) => {
@@ -212,7 +210,7 @@ describe('uploads-finished', () => {
   });
 
   it('is not reported on a pause, but once when the file is done after it', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await engine.service.nextRequest('open');
     await engine.uploader.pause();
@@ -224,7 +222,7 @@ describe('uploads-finished', () => {
   });
 
   it('is reported when the last file is canceled', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await engine.service.nextRequest('open');
     await engine.uploader.cancel();
@@ -236,7 +234,7 @@ describe('uploads-finished', () => {
 
 describe('changes and snapshots', () => {
   it('are deeply frozen', async () => {
-    const engine = new TestEngine({ maxFiles: 1 });
+    const engine = world({ settings: { maxFiles: 1 } });
     engine.uploader.onChange((change) => {
       expect(Object.isFrozen(change)).to.equal(true);
       if (change.name !== 'upload-completed') expectFrozen(change.detail, change.name);
@@ -251,7 +249,7 @@ describe('changes and snapshots', () => {
   });
 
   it('keep their identity until something changes', async () => {
-    const engine = new TestEngine({ manual: true });
+    const engine = world({ settings: { manual: true } });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     const { snapshot } = engine.uploader;
     expect(engine.uploader.snapshot).to.equal(snapshot);
@@ -270,7 +268,7 @@ describe('changes and snapshots', () => {
   });
 
   it('reach every listener even if one throws, and the upload continues', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     const { reportError } = globalThis;
     const reported: unknown[] = [];
     globalThis.reportError = (error) => reported.push(error);
@@ -292,7 +290,7 @@ describe('changes and snapshots', () => {
   });
 
   it('include no uploads-finished if no upload started', async () => {
-    const engine = new TestEngine({ manual: true });
+    const engine = world({ settings: { manual: true } });
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await engine.uploader.cancel();
     for (let round = 0; round < 10; round += 1) await settled();
@@ -300,7 +298,7 @@ describe('changes and snapshots', () => {
   });
 
   it('are not sent to a listener after it unsubscribed', async () => {
-    const engine = new TestEngine({ manual: true });
+    const engine = world({ settings: { manual: true } });
     const received: string[] = [];
     const leave = engine.uploader.on('file-added', ({ name }) => received.push(name));
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);

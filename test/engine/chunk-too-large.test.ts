@@ -7,9 +7,7 @@ import { addFault, logOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
-import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
-
-afterEach(closeConnectedEngines);
+import { newStore, world } from '../support/world.ts';
 
 const MIB = 2 ** 20;
 
@@ -23,7 +21,7 @@ const rejectFirst = async (file: File, sizeBytes: number): Promise<unknown> =>
   });
 
 const connect = (settings: SettingsInput = {}, store: UploadStore = newStore()) =>
-  connectEngine({ chunkSize: '4MiB', ...settings }, { store });
+  world({ service: 'reference', settings: { chunkSize: '4MiB', ...settings }, store });
 
 const sizesOf = async (fileName: string): Promise<(number | undefined)[]> =>
   (await logOf({ fileName }))
@@ -36,7 +34,7 @@ describe('a chunk that the storage rejects as too large', () => {
       const file = freshFile(sizeBytes);
       await rejectFirst(file, 4 * MIB);
       await captureWarnings(async (warnings) => {
-        const uploader = await connect();
+        const { uploader } = await connect();
         await uploader.addFiles([file]);
         await until(() => uploader.snapshot.files[0]?.phase === 'done');
         expect(warnings).to.have.length(1);
@@ -54,7 +52,7 @@ describe('a chunk that the storage rejects as too large', () => {
     const hash = await sha256(file);
     await addFault({ operation: 'put', cut: 'mid-body', stallMs: 300, match: { hash }, times: -1 });
     await captureWarnings(async (warnings) => {
-      const uploader = await connect();
+      const { uploader } = await connect();
       await uploader.addFiles([file]);
       await until(() => uploader.snapshot.files[0]?.phase === 'done');
       expect(warnings.some((line) => line.includes(`chunk-size to ${2 * MIB}`))).to.equal(true);
@@ -68,7 +66,7 @@ describe('a chunk that the storage rejects as too large', () => {
     const hash = await sha256(file);
     await addFault({ operation: 'put', status: 413, withoutCors: true, match: { hash }, times: -1 });
     await captureWarnings(async () => {
-      const uploader = await connect();
+      const { uploader } = await connect();
       await uploader.addFiles([file]);
       await until(() => uploader.snapshot.files[0]?.phase === 'done');
     });
@@ -79,7 +77,7 @@ describe('a chunk that the storage rejects as too large', () => {
     const file = freshFile(8 * MIB);
     const hash = await sha256(file.slice(4 * MIB));
     await addFault({ operation: 'put', cut: 'mid-body', stallMs: 300, match: { hash }, times: 6 });
-    const uploader = await connect({ concurrency: 1 });
+    const { uploader } = await connect({ concurrency: 1 });
     await uploader.addFiles([file]);
     await until(() => uploader.snapshot.files[0]?.phase === 'done');
     expect([...new Set(await sizesOf(file.name))]).to.deep.equal([4 * MIB]);
@@ -88,7 +86,7 @@ describe('a chunk that the storage rejects as too large', () => {
   it('is sent once if it is the whole file and smaller than half of `chunk-size`', async () => {
     const file = freshFile(1.5 * MIB);
     await rejectFirst(file, 1.5 * MIB);
-    const uploader = await connect();
+    const { uploader } = await connect();
     await captureWarnings(async () => {
       await uploader.addFiles([file]);
       await until(() => uploader.snapshot.files[0]?.phase === 'done');
@@ -100,7 +98,7 @@ describe('a chunk that the storage rejects as too large', () => {
     const file = freshFile(4 * MIB);
     await rejectFirst(file, 4 * MIB);
     await rejectFirst(file, 3 * MIB);
-    const uploader = await connect({ profile: { minChunkSize: 3 * MIB } });
+    const { uploader } = await connect({ profile: { minChunkSize: 3 * MIB } });
     const codes: string[] = [];
     uploader.on('upload-failed', ({ code, status }) => codes.push(`${code} ${status}`));
     await captureWarnings(async () => {
@@ -113,7 +111,7 @@ describe('a chunk that the storage rejects as too large', () => {
   it('fails the file if the chunk has 1 MiB', async () => {
     const file = freshFile(2 * MIB);
     await rejectFirst(file, MIB);
-    const uploader = await connect({ chunkSize: '1MiB' });
+    const { uploader } = await connect({ chunkSize: '1MiB' });
     await uploader.addFiles([file]);
     await until(() => ['failed', 'done'].includes(uploader.snapshot.files[0]?.phase ?? ''));
     expect(uploader.snapshot.files[0]?.error).to.include({ code: 'upload-refused', status: 413 });
@@ -122,7 +120,7 @@ describe('a chunk that the storage rejects as too large', () => {
   it('is sent again in the same size if the storage has accepted this size before', async () => {
     const file = freshFile(8 * MIB);
     await addFault({ operation: 'put', status: 413, match: { hash: await sha256(file.slice(6 * MIB)) } });
-    const uploader = await connect({ chunkSize: '2MiB', concurrency: 1 });
+    const { uploader } = await connect({ chunkSize: '2MiB', concurrency: 1 });
     await uploader.addFiles([file]);
     await until(() => uploader.snapshot.files[0]?.phase === 'done');
     const log = await logOf({ fileName: file.name });
@@ -135,10 +133,11 @@ describe('a chunk that the storage rejects as too large', () => {
     const hash = await sha256(file.slice(4 * MIB));
     await addFault({ operation: 'put', status: 502, match: { hash }, times: 9 });
     await addFault({ operation: 'put', status: 413, match: { hash }, skip: 9 });
-    const uploader = await connectEngine(
-      { chunkSize: '2MiB', concurrency: 1 },
-      { policy: { baseMs: 1, capMs: 20 } },
-    );
+    const { uploader } = await world({
+      service: 'reference',
+      settings: { chunkSize: '2MiB', concurrency: 1 },
+      policy: { baseMs: 1, capMs: 20 },
+    });
     await uploader.addFiles([file]);
     await until(() => uploader.snapshot.files[0]?.phase === 'done');
     const log = await logOf({ fileName: file.name });
@@ -150,7 +149,7 @@ describe('a chunk that the storage rejects as too large', () => {
     const hash = await sha256(file.slice(4 * MIB));
     await addFault({ operation: 'put', status: 413, match: { hash }, times: -1 });
     await captureWarnings(async () => {
-      const uploader = await connect({
+      const { uploader } = await connect({
         chunkSize: '2MiB',
         concurrency: 1,
         cancelPath: '/files/uploadsession',
@@ -179,13 +178,13 @@ describe('a chunk that the storage rejects as too large', () => {
     });
     const store = newStore();
     await captureWarnings(async () => {
-      const before = await connect({}, store);
+      const { uploader: before } = await connect({}, store);
       await before.addFiles([file]);
       await until(async () => (await store.list())[0]?.stored.size === 1);
       // The stall applies to a single PUT. It must not apply to a PUT of the second engine.
       await until(async () => (await sizesOf(file.name)).length === 3);
       await before.close();
-      const uploader = await connect({}, store);
+      const { uploader } = await connect({}, store);
       await until(() => uploader.snapshot.files[0]?.pauseReason === 'needs-file');
       await uploader.addFiles([file]);
       await until(() => uploader.snapshot.files[0]?.phase === 'done');

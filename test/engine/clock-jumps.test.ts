@@ -11,8 +11,8 @@ import { closeAll, forever, open } from '../auth/open-session.ts';
 import { fileOf } from '../support/bytes.ts';
 import { type Clock, jumpClock, stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
+import { type World, world } from '../support/world.ts';
 
 const HOUR_MS = 3_600_000;
 const CHUNK_COUNT = 5;
@@ -25,14 +25,13 @@ const JUMPS = { ahead: 2 * HOUR_MS, back: -2 * HOUR_MS };
 for (const [direction, jumpMs] of Object.entries(JUMPS)) {
   describe(`an upload whose system clock is set two hours ${direction}`, () => {
     let undo: () => void = () => undefined;
-    afterEach(async () => {
+    afterEach(() => {
       undo();
-      await closeEngines();
     });
 
     /** Uploads a file of five chunks. The clock jumps during the first PUT. */
     async function uploadOver(
-      engine: TestEngine,
+      engine: World,
       afterJump: () => unknown = () => undefined,
       service = engine.service,
     ): Promise<void> {
@@ -46,7 +45,7 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
     }
 
     it('renews no ticket', async () => {
-      const engine = new TestEngine({ concurrency: 1 });
+      const engine = world({ settings: { concurrency: 1 } });
       engine.service.ticketLifeMs = HOUR_MS;
       await uploadOver(engine);
       expect(engine.service.puts).to.have.length(CHUNK_COUNT);
@@ -61,27 +60,25 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
       };
       const service = new ScriptedService();
       const { presign, commit } = service.calls;
-      const engine = new TestEngine(
-        { concurrency: 1, auth: 'token', getToken },
-        {
-          connect: (...given) => {
-            const client = connect(...given);
-            const { withToken } = client.auth;
-            const calls: typeof service.calls = {
-              ...service.calls,
-              presign: (session, chunks, signal) => withToken(() => presign(session, chunks, signal), signal),
-              commit: (session, proof, signal) => withToken(() => commit(session, proof, signal), signal),
-            };
-            return { ...client, calls, put: service.put };
-          },
+      const engine = world({
+        settings: { concurrency: 1, auth: 'token', getToken },
+        connect: (...given) => {
+          const client = connect(...given);
+          const { withToken } = client.auth;
+          const calls: typeof service.calls = {
+            ...service.calls,
+            presign: (session, chunks, signal) => withToken(() => presign(session, chunks, signal), signal),
+            commit: (session, proof, signal) => withToken(() => commit(session, proof, signal), signal),
+          };
+          return { ...client, calls, put: service.put };
         },
-      );
+      });
       await uploadOver(engine, undefined, service);
       expect(reasons).to.deep.equal(['first']);
     });
 
     it('waits for the duration of `Retry-After`', async () => {
-      const engine = new TestEngine({ concurrency: 1 });
+      const engine = world({ settings: { concurrency: 1 } });
       const retryAfterMs = 40;
       await uploadOver(engine, async () => {
         const beganMs = performance.now();

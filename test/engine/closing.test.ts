@@ -2,18 +2,15 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until } from '../support/collect.ts';
-import { closeEngines, createUnfinished, halfWay, SERVICE_URL, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { createUnfinished, halfWay, newStore, SERVICE_URL, type World, world } from '../support/world.ts';
 
 /** Engines with an upload. The name of the upload's lock contains `SERVICE_URL`. */
 const UPLOADS = {
   'an upload that runs': () => halfWay(),
   'an upload that waits, and has its file saved': async () => {
-    const engine = new TestEngine({ keepFiles: true, manual: true });
+    const engine = world({ settings: { keepFiles: true, manual: true } });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     return engine;
   },
@@ -44,7 +41,7 @@ async function heldLocks(part: string): Promise<string[]> {
   return (held ?? []).map(({ name }) => String(name)).filter((name) => name.includes(part));
 }
 
-type End = (engine: TestEngine) => Promise<unknown>;
+type End = (engine: World) => Promise<unknown>;
 const ends: readonly (readonly [string, End])[] = [
   ['close()', ({ uploader }) => uploader.close()],
   ['suspend()', ({ uploader }) => uploader.suspend()],
@@ -94,7 +91,7 @@ for (const [what, end] of ends) {
 it('close() directly before another uploader adds the same file never reports the file as active in another tab', async () => {
   const file = fileOf(1, 2500, 'a.bin');
   for (let round = 0; round < 10; round += 1) {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([file]);
     await engine.service.nextRequest('put');
@@ -112,7 +109,7 @@ for (const [what, end] of ends.slice(0, 2)) {
       await mayList.promise;
       return store.list();
     };
-    const engine = new TestEngine({}, { store: { ...store, list } });
+    const engine = world({ store: { ...store, list } });
     await asked.promise;
     await end(engine);
     mayList.resolve();
@@ -138,7 +135,7 @@ it('close() stops the timer that checks for idle slots', async () => {
     clearTimeout(timer);
   }) as typeof clearTimeout;
   try {
-    const { service, uploader } = new TestEngine({ concurrency: 1 });
+    const { service, uploader } = world({ settings: { concurrency: 1 } });
     service.answerAll('open', 'presign');
     await uploader.addFiles(['a', 'b', 'c'].map((name, seed) => fileOf(seed, 4500, name)));
     await until(() => timers.size > 0);
@@ -162,14 +159,14 @@ const isUnlocked = (): Promise<void> => until(async () => (await heldLocks(SERVI
 
 for (const call of ['find', 'save'] as const)
   it(`suspend() leaves the lock of a file that is added meanwhile, even if ${call}() of the store fails`, async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const store = newStore();
     const tried = deferred();
     const fail = async (): Promise<never> => {
       tried.resolve();
       throw new UploaderError('store-full', 'no space');
     };
     const options = { store: { ...store, [call]: fail }, warn: () => undefined };
-    const { uploader } = new TestEngine({ keepFiles: true }, options);
+    const { uploader } = world({ settings: { keepFiles: true }, ...options });
     const suspended = uploader.suspend();
     await uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await tried.promise;
@@ -178,8 +175,8 @@ for (const call of ['find', 'save'] as const)
   });
 
 it('suspend() leaves the lock of an upload that is withdrawn afterwards, also after undo', async () => {
-  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-  const engine = new TestEngine({ keepFiles: true, manual: true }, { store });
+  const store = newStore();
+  const engine = world({ settings: { keepFiles: true, manual: true }, store });
   await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
   const isSaved = async (): Promise<boolean> => (await store.list()).some(({ file }) => file);
   await until(isSaved);

@@ -2,20 +2,17 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, halfWay, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { halfWay, newStore, world } from '../support/world.ts';
 
 const refused = (): UploaderError => new UploaderError('forbidden', 'no', { status: 403 });
 const three = (): File[] => [1, 2, 3].map((seed) => fileOf(seed, 2500, `${seed}.bin`));
 
 describe('cancel', () => {
   it('stops the requests, notifies the service, deletes the record, and reports no failure', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = new TestEngine({}, { store });
+    const store = newStore();
+    const engine = world({ store });
     engine.service.answerAll('open', 'presign', 'cancel');
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await engine.service.nextRequest('put')).answer();
@@ -38,7 +35,7 @@ describe('cancel', () => {
   });
 
   it('of all leaves finished files unchanged', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(9, 10, 'done.bin')]);
     await engine.waitForChange('upload-completed');
@@ -65,8 +62,8 @@ describe('cancel', () => {
   });
 
   it('that is undone by a retry before it ended cancels the old upload and starts a new one', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = new TestEngine({}, { store });
+    const store = newStore();
+    const engine = world({ store });
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await engine.service.nextRequest('put')).answer();
@@ -88,8 +85,8 @@ describe('cancel', () => {
   });
 
   it('before anything was sent allows adding and saving the same file again', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = new TestEngine({}, { store });
+    const store = newStore();
+    const engine = world({ store });
     const file = fileOf(1, 2500, 'a.bin');
     await engine.uploader.addFiles([file]);
     await engine.service.nextRequest('open');
@@ -104,7 +101,7 @@ describe('cancel', () => {
 
 describe('retry', () => {
   it('also works in a listener of the failure', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     const stop = engine.uploader.on('upload-failed', ({ id }) => {
       stop();
       void engine.uploader.retry(id);
@@ -131,7 +128,7 @@ describe('retry', () => {
   });
 
   it('is not offered for a file that was canceled after it failed: its error is cleared', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(refused());
     await engine.waitForChange('upload-failed');
@@ -141,7 +138,7 @@ describe('retry', () => {
   });
 
   it('of one file leaves other failed files unchanged', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     await engine.uploader.addFiles(three());
     for (let count = 0; count < 3; count += 1) (await engine.service.nextRequest('open')).refuse(refused());
     await engine.waitForChange('upload-failed', 3);
@@ -154,7 +151,7 @@ describe('retry', () => {
   });
 
   it('does not help if the file or its folder has to change first', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(
       new UploaderError('file-too-large', 'no', { status: 413 }),
@@ -168,7 +165,7 @@ describe('retry', () => {
 
 describe('small files', () => {
   it('run in parallel: sessions of some are opened while bytes of others are sent', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     await engine.uploader.addFiles(Array.from({ length: 10 }, (_, seed) => fileOf(seed, 500)));
     await until(() => engine.service.waiting('open').length > 1);
     (await engine.service.nextRequest('open')).answer();
@@ -182,7 +179,7 @@ describe('small files', () => {
 
 describe('prioritize', () => {
   it('starts a file that waits behind a long one, and gives it the next free slot', async () => {
-    const engine = new TestEngine({ concurrency: 1 });
+    const engine = world({ settings: { concurrency: 1 } });
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([fileOf(1, 50_000, 'long.bin')]);
     const first = await engine.service.nextRequest('put');
@@ -200,7 +197,7 @@ describe('prioritize', () => {
 
 describe('move', () => {
   it('lets a file that waits start before another one that was added earlier', async () => {
-    const engine = new TestEngine({ concurrency: 1 });
+    const engine = world({ settings: { concurrency: 1 } });
     engine.service.answerAll('open', 'presign', 'commit');
     await engine.uploader.addFiles([fileOf(1, 50_000, 'a'), fileOf(2, 2500, 'b'), fileOf(3, 2500, 'c')]);
     await engine.service.nextRequest('put');
@@ -214,7 +211,7 @@ describe('move', () => {
   });
 
   it('puts a file before another one, or at the end: the list and the order of the uploads follow', async () => {
-    const engine = new TestEngine({ manual: true, concurrency: 1 });
+    const engine = world({ settings: { manual: true, concurrency: 1 } });
     engine.service.answerAll('presign', 'commit');
     const names = (): string[] => engine.uploader.snapshot.files.map(({ name }) => name);
     await engine.uploader.addFiles(['a', 'b', 'c', 'd'].map((name, at) => fileOf(at, 100 + at, name)));
@@ -260,8 +257,8 @@ describe('move', () => {
 
 describe('close', () => {
   it('stops all work, keeps saved uploads, and reports nothing', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = new TestEngine({}, { store });
+    const store = newStore();
+    const engine = world({ store });
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await engine.service.nextRequest('put')).answer();

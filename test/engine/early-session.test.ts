@@ -3,26 +3,23 @@
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { newStore, type World, world } from '../support/world.ts';
 
 /** Adds a file, and returns the number of sessions that are requested before the store responds. */
 async function sessionsOf(
   settings: SettingsInput,
-  prepare: (engine: TestEngine) => Promise<unknown> = async () => undefined,
+  prepare: (engine: World) => Promise<unknown> = async () => undefined,
 ): Promise<number> {
-  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+  const store = newStore();
   const [asked, answer] = [deferred(), deferred()];
   const find: typeof store.find = async (key) => {
     asked.resolve();
     await answer.promise;
     return store.find(key);
   };
-  const engine = new TestEngine(settings, { store: { ...store, find } });
+  const engine = world({ settings, store: { ...store, find } });
   await prepare(engine);
   const before = engine.service.count('open');
   await engine.uploader.addFiles([fileOf(1, 2500, crypto.randomUUID())]);
@@ -48,7 +45,7 @@ describe('a session', () => {
   });
 
   it('waits for a Retry-After of the service', async () => {
-    const slowDown = async (engine: TestEngine): Promise<void> => {
+    const slowDown = async (engine: World): Promise<void> => {
       await engine.uploader.addFiles([fileOf(2, 10, 'small.bin')]);
       const patience = { status: 429, retryAfterMs: 1e9 };
       (await engine.service.nextRequest('open')).refuse(new UploaderError('rate-limited', 'slow', patience));

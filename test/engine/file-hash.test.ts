@@ -7,15 +7,13 @@ import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
-import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
-
-afterEach(closeConnectedEngines);
+import { newStore, world } from '../support/world.ts';
 
 async function createEngine(
   store: UploadStore,
   settings: SettingsInput = { profile: { sendFileHash: true } },
 ) {
-  const uploader = await connectEngine(settings, { store });
+  const { uploader } = await world({ service: 'reference', settings, store });
   const completed: CompletedDetail[] = [];
   uploader.on('upload-completed', (detail) => completed.push(detail));
   return { completed, uploader };

@@ -3,12 +3,10 @@
 import { expect } from '@open-wc/testing';
 import { fileOf, sha256 } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { type World, world } from '../support/world.ts';
 
 interface List {
-  readonly engine: TestEngine;
+  readonly engine: World;
   /** Completes the upload of this file. */
   readonly end: (name: string) => Promise<void>;
   /** Gives a command to each of these files, one after the other. */
@@ -22,7 +20,7 @@ interface List {
 
 /** A list of files that are sent, and whose commits wait until the test ends them. */
 async function sending(names: readonly string[], settings = {}): Promise<List> {
-  const engine = new TestEngine({ concurrency: 6, ...settings });
+  const engine = world({ settings: { concurrency: 6, ...settings } });
   const { service, uploader } = engine;
   service.answerAll('open', 'presign', 'put', 'cancel');
   const files = names.map((name, at) => fileOf(at + 1, 100, name));

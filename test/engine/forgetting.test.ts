@@ -4,19 +4,16 @@ import { expect } from '@open-wc/testing';
 import { openAuthSession } from '../../src/auth/session.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, rejection, settled, until } from '../support/collect.ts';
-import { closeEngines, createUnfinished, halfWay, SERVICE_URL, TestEngine } from '../support/engine.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
 import { ScriptedSignIn } from '../support/scripted-sign-in.ts';
-
-afterEach(closeEngines);
+import { createUnfinished, halfWay, newStore, SERVICE_URL, world } from '../support/world.ts';
 
 describe('saved data of an upload', () => {
   it('is deleted when the upload is removed before it is done', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = await halfWay({}, { store });
+    const store = newStore();
+    const engine = await halfWay({ store });
     engine.service.answerAll('cancel');
     await until(async () => (await store.list())[0]?.stored.size === 1);
     await engine.uploader.remove(engine.id('a.bin'));
@@ -25,8 +22,8 @@ describe('saved data of an upload', () => {
 
   for (const next of ['removed', 'cleared from the list'] as const) {
     it(`is deleted when the upload is canceled and, in the same task, ${next}`, async () => {
-      const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-      const engine = await halfWay({}, { store });
+      const store = newStore();
+      const engine = await halfWay({ store });
       await until(async () => (await store.list())[0]?.stored.size === 1);
       const id = engine.id('a.bin');
       const { uploader } = engine;
@@ -38,8 +35,8 @@ describe('saved data of an upload', () => {
   }
 
   it('is deleted, and reported once, when a listener of the cancellation removes the upload synchronously', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = await halfWay({}, { store });
+    const store = newStore();
+    const engine = await halfWay({ store });
     await until(async () => (await store.list())[0]?.stored.size === 1);
     const id = engine.id('a.bin');
     engine.service.answerAll('cancel');
@@ -53,8 +50,8 @@ describe('saved data of an upload', () => {
   });
 
   it('is deleted, and nothing runs, if the upload is retried while it is being removed', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = await halfWay({}, { store });
+    const store = newStore();
+    const engine = await halfWay({ store });
     const id = engine.id('a.bin');
     const removed = engine.uploader.remove(id);
     const request = await engine.service.nextRequest('cancel');
@@ -75,8 +72,8 @@ describe('saved data of an upload', () => {
     it(`is canceled at the service ${count ? 'with the token' : 'only if there is a token'} (sign-in: ${state})`, async () => {
       const signIn = new ScriptedSignIn();
       const service = new ScriptedService();
-      const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-      const engine = new TestEngine({}, { store, connect: signIn.connectTo(SERVICE_URL, service) });
+      const store = newStore();
+      const engine = world({ store, connect: signIn.connectTo(SERVICE_URL, service) });
       service.answerAll('open', 'presign', 'cancel');
       await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
       await service.nextRequest('put');
@@ -88,7 +85,7 @@ describe('saved data of an upload', () => {
 
   it('of an earlier visit is canceled at the service too', async () => {
     const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
-    const engine = new TestEngine({}, { store });
+    const engine = world({ store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     void engine.uploader.remove(engine.id('a.bin'));
     const request = await engine.service.nextRequest('cancel');
@@ -96,8 +93,8 @@ describe('saved data of an upload', () => {
   });
 
   it('of a failed upload is resumed by the same file, added again, and not canceled with the failed upload', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = await halfWay({}, { store });
+    const store = newStore();
+    const engine = await halfWay({ store });
     (await engine.service.nextRequest('put')).refuse(new UploaderError('forbidden', 'no', { status: 403 }));
     await engine.waitForChange('upload-failed');
     const failed = engine.id('a.bin');
@@ -114,15 +111,15 @@ describe('saved data of an upload', () => {
   });
 
   it('is deleted when the user signs out, also that of another owner, which is not in the list', async () => {
-    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'), { owner: 'ann' });
-    const engine = new TestEngine({ owner: 'bob' }, { store });
+    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'), { settings: { owner: 'ann' } });
+    const engine = world({ settings: { owner: 'bob' }, store });
     await engine.uploader.signOut();
     expect(await store.list()).to.deep.equal([]);
   });
 
   it('is deleted on sign-out, but the service keeps files that it has, or has accepted (202)', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = new TestEngine({}, { store });
+    const store = newStore();
+    const engine = world({ store });
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 2500, 'done.bin')]);
     await engine.waitForChange('upload-completed');
@@ -140,12 +137,11 @@ describe('saved data of an upload', () => {
   });
 
   it('is deleted by a second sign-out too, if a file was added since the first', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const store = newStore();
     const cleared = deferred();
-    const engine = new TestEngine(
-      {},
-      { store: { ...store, clear: () => cleared.promise.then(() => store.clear()) } },
-    );
+    const engine = world({
+      store: { ...store, clear: () => cleared.promise.then(() => store.clear()) },
+    });
     const first = engine.uploader.signOut();
     await engine.uploader.addFiles([fileOf(1, 2500, 'late.bin')]);
     const second = engine.uploader.signOut();
@@ -159,8 +155,8 @@ describe('saved data of an upload', () => {
     'the sign-out call fails': { logoutPath: '/auth/logout', auth: 'popup', silent: 'off' },
   } as const))
     it(`is deleted before any call, with the upload and the data of another owner, even if ${what}`, async () => {
-      const store = await createUnfinished(fileOf(2, 2500, 'salary.pdf'), { owner: 'ann' });
-      const engine = await halfWay({ owner: 'bob' }, { store });
+      const store = await createUnfinished(fileOf(2, 2500, 'salary.pdf'), { settings: { owner: 'ann' } });
+      const engine = await halfWay({ settings: { owner: 'bob' }, store });
       engine.uploader.configure({ ...engine.input, ...settings, owner: 'bob' });
       const left = engine.uploader.signOut();
       await until(async () => (await store.list()).length === 0);
@@ -176,10 +172,10 @@ describe('saved data of an upload', () => {
     });
 
   it('is deleted before any call, however long that takes', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const store = newStore();
     const mayClear = deferred();
     const clear = (): Promise<void> => mayClear.promise.then(() => store.clear());
-    const engine = await halfWay({}, { store: { ...store, clear } });
+    const engine = await halfWay({ store: { ...store, clear } });
     const left = engine.uploader.signOut();
     for (let round = 0; round < 20; round += 1) await settled();
     expect(engine.service.count('cancel')).to.equal(0);
@@ -189,10 +185,10 @@ describe('saved data of an upload', () => {
   });
 
   it('is canceled on the service even if the connection of the upload is closed while the data is deleted', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const store = newStore();
     const mayClear = deferred();
     const clear = (): Promise<void> => mayClear.promise.then(() => store.clear());
-    const engine = await halfWay({}, { store: { ...store, clear } });
+    const engine = await halfWay({ store: { ...store, clear } });
     engine.uploader.configure({ ...engine.input, auth: 'popup', silent: 'off' });
     const left = engine.uploader.signOut();
     await until(() => engine.uploader.snapshot.files.length === 0);
@@ -204,7 +200,7 @@ describe('saved data of an upload', () => {
 
   it('includes no token after another user takes over, even if an earlier run is still ending', async () => {
     const input = { auth: 'token', owner: 'ann', getToken: () => 'token-of-ann' } as const;
-    const engine = new TestEngine(input);
+    const engine = world({ settings: input });
     const settings = createSettings({ ...engine.input, ...input });
     const deps = { post: () => Promise.reject(new Error('no call')), report: () => undefined };
     const stateOfAnn = (): string => {
@@ -223,7 +219,7 @@ describe('saved data of an upload', () => {
 
   it('includes no token if the owner is set late and no upload needs it; the new owner does not get it', async () => {
     const input = { auth: 'token', clientId: 'named-late', getToken: () => 'token-of-before' } as const;
-    const engine = new TestEngine(input);
+    const engine = world({ settings: input });
     const deps = { post: () => Promise.reject(new Error('no call')), report: () => undefined };
     const stateOf = (owner: string): string => {
       const session = openAuthSession(createSettings({ ...engine.input, ...input, owner }), deps);
@@ -241,17 +237,17 @@ describe('saved data of an upload', () => {
   });
 
   it('is reported as not deleted if the database refuses, after everything else is deleted', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const store = newStore();
     const no = new UploaderError('store-unavailable', 'no');
-    const engine = await halfWay({}, { store: { ...store, clear: () => Promise.reject(no) } });
+    const engine = await halfWay({ store: { ...store, clear: () => Promise.reject(no) } });
     engine.service.answerAll('cancel');
     expect(await rejection(engine.uploader.signOut())).to.equal(no);
     expect(engine.uploader.snapshot.files).to.deep.equal([]);
   });
 
   it('is deleted in every other uploader and tab too when a user signs out in one of them', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = await halfWay({ clientId: 'two-tabs' }, { store });
+    const store = newStore();
+    const engine = await halfWay({ settings: { clientId: 'two-tabs' }, store });
     engine.service.answerAll('cancel');
     new BroadcastChannel(`secure-uploader:sign-out:${SERVICE_URL} two-tabs`).postMessage('signed-out');
     await engine.waitForChange('signed-out');
@@ -262,26 +258,24 @@ describe('saved data of an upload', () => {
 
   it('is not written with `no-resume`, however many chunks there are', async () => {
     const asked: string[] = [];
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = await halfWay(
-      { noResume: true },
-      {
-        store: {
-          ...store,
-          save: async () => void asked.push('save'),
-          saveChunks: async () => void asked.push('saveChunks'),
-        },
+    const store = newStore();
+    const engine = await halfWay({
+      settings: { noResume: true },
+      store: {
+        ...store,
+        save: async () => void asked.push('save'),
+        saveChunks: async () => void asked.push('saveChunks'),
       },
-    );
+    });
     engine.service.answerAll();
     await engine.waitForChange('upload-completed');
     expect(asked).to.deep.equal([]);
   });
 
   it('that could not be saved is reported during the upload, and no longer when it is done', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const store = newStore();
     const find = () => Promise.reject(new UploaderError('store-unavailable', 'no'));
-    const engine = await halfWay({}, { store: { ...store, find } });
+    const engine = await halfWay({ store: { ...store, find } });
     expect(engine.row('a.bin')?.warning).to.equal('store-unavailable');
     engine.service.answerAll();
     await engine.waitForChange('upload-completed');

@@ -4,13 +4,11 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { fileOf } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { world } from '../support/world.ts';
 
 describe('a service that responds with Retry-After', () => {
   it('is not called by uploads with any settings, and uploads to another service continue', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     const patience = { status: 429, retryAfterMs: 1e9 };
     const open = await engine.service.nextRequest('open');
@@ -29,7 +27,7 @@ describe('a service that responds with Retry-After', () => {
 
 describe('a storage that does not respond', () => {
   it('occupies no slot that an upload to another storage needs', async () => {
-    const engine = new TestEngine({ concurrency: 1 });
+    const engine = world({ settings: { concurrency: 1 } });
     const { service } = engine;
     service.answerAll('open', 'presign', 'commit');
     await engine.uploader.addFiles([fileOf(1, 4000, 'silent.bin')]);
@@ -52,7 +50,7 @@ describe('a storage that does not respond', () => {
 
 describe('a file whose request failed once', () => {
   it('gets its slot before the files behind it', async () => {
-    const engine = new TestEngine({ concurrency: 1 });
+    const engine = world({ settings: { concurrency: 1 } });
     const { service } = engine;
     service.answerAll('open', 'presign', 'commit');
     await engine.uploader.addFiles([
@@ -75,7 +73,7 @@ describe('a file whose request failed once', () => {
 
 describe('a service that is down', () => {
   it('gets no request for a file that is added later, whose row shows why and when it is tried', async () => {
-    const engine = new TestEngine({}, { policy: { baseMs: 60_000, capMs: 60_000 } });
+    const engine = world({ policy: { baseMs: 60_000, capMs: 60_000 } });
     const { service } = engine;
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin'), fileOf(2, 10, 'b.bin')]);
     for (const open of [await service.nextRequest('open'), await service.nextRequest('open')])

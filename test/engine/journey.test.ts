@@ -6,19 +6,20 @@ import type { SettingsInput } from '../../src/core/config.ts';
 import { addFault, findReference, logOf, tokenOf, uniqueName } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
-import { closeConnectedEngines, connectEngine } from '../support/reference-engine.ts';
-
-afterEach(closeConnectedEngines);
+import { world } from '../support/world.ts';
 
 async function createEngine(settings: SettingsInput = {}) {
   const reasons: string[] = [];
-  const uploader = await connectEngine({
-    cancelPath: '/files/uploadsession',
-    getToken: (reason) => {
-      reasons.push(reason);
-      return tokenOf('alice');
+  const { uploader } = await world({
+    service: 'reference',
+    settings: {
+      cancelPath: '/files/uploadsession',
+      getToken: (reason) => {
+        reasons.push(reason);
+        return tokenOf('alice');
+      },
+      ...settings,
     },
-    ...settings,
   });
   const done: string[] = [];
   uploader.onChange(({ name }) => done.push(name));

@@ -5,13 +5,12 @@ import fc from 'fast-check';
 import { connect } from '../../src/engine/connection.ts';
 import { fileOf } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
 import { status, text } from '../support/junk-answers.ts';
 import { firstSeed } from '../support/scope.ts';
+import { world } from '../support/world.ts';
 
 const { fetch } = globalThis;
-afterEach(async () => {
-  await closeEngines();
+afterEach(() => {
   globalThis.fetch = fetch;
 });
 
@@ -61,14 +60,11 @@ it('a service with invalid responses completes no upload without a receipt for e
   const junk = fc.array(fc.record({ status, text }), { minLength: 1, maxLength: 4 });
   const check = async (callCount: number, answers: readonly Pick<Said, 'status' | 'text'>[]) => {
     const said = serveSense(callCount, answers);
-    const engine = new TestEngine(
-      { noResume: true, cancelPath: '' },
-      {
-        // By default, a commit is repeated for an hour after a 202.
-        commitDeadlineMs: 1,
-        connect: (...given) => ({ ...connect(...given), put: async () => undefined }),
-      },
-    );
+    const engine = world({
+      settings: { noResume: true, cancelPath: '' }, // By default, a commit is repeated for an hour after a 202.
+      commitDeadlineMs: 1,
+      connect: (...given) => ({ ...connect(...given), put: async () => undefined }),
+    });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     // True if the next retry is more than a second away. The test does not wait that long.
     const waits = (): boolean => (engine.row('a.bin')?.retryAt ?? 0) > Date.now() + 1000;
@@ -83,7 +79,7 @@ it('a service with invalid responses completes no upload without a receipt for e
       ends.done += 1;
     }
     ends.failed += engine.details('upload-failed').length;
-    await closeEngines();
+    await engine.uploader.close();
   };
   await fc.assert(fc.asyncProperty(fc.nat(6), junk, check), { numRuns: 30, seed: firstSeed });
   expect(ends.done).to.be.greaterThan(0);

@@ -5,10 +5,10 @@ import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
 import type { PickedFile } from '../../src/core/types.ts';
 import { deleteUploads } from '../../src/engine/sign-out.ts';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import type { UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
+import { newStore, type World, world } from '../support/world.ts';
 
 let keeperUrl = '';
 let store: UploadStore;
@@ -23,7 +23,7 @@ const registrationOf = (url: string): Promise<ServiceWorkerRegistration | undefi
 beforeEach(() => {
   // Each test has its own worker.
   keeperUrl = new URL(`/file-keeper.js?${crypto.randomUUID()}`, location.href).href;
-  store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+  store = newStore();
   settings = { keeperUrl, clientId: crypto.randomUUID() };
   warnings = [];
   registrations = [];
@@ -35,7 +35,6 @@ beforeEach(() => {
 });
 afterEach(async () => {
   ServiceWorkerContainer.prototype.register = register;
-  await closeEngines();
   await (await registrationOf(keeperUrl))?.unregister();
 });
 
@@ -43,8 +42,8 @@ const file = fileOf(1, 2500, 'a.bin');
 const named = (...names: string[]): File[] => names.map((name, seed) => fileOf(seed + 2, 4500, name));
 
 /** Opens a page. */
-const open = (more: SettingsInput = {}): TestEngine =>
-  new TestEngine({ ...settings, ...more }, { store, warn: (text) => warnings.push(text) });
+const open = (more: SettingsInput = {}): World =>
+  world({ settings: { ...settings, ...more }, store, warn: (text) => warnings.push(text) });
 
 const hide = (persisted: boolean): boolean =>
   window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted }));
@@ -59,14 +58,14 @@ async function areReady(count = 1): Promise<void> {
 }
 
 /** Leaves a page with one or more uploaders that have files, as with a link or a reload. */
-async function leave(...engines: TestEngine[]): Promise<void> {
+async function leave(...engines: World[]): Promise<void> {
   await areReady(engines.length);
   hide(false);
   await Promise.all(engines.map(({ uploader }) => uploader.close()));
 }
 
 /** Opens a page, adds a file of three chunks, and waits until one is stored. */
-async function begin(more: SettingsInput = {}, picked: PickedFile | File = file): Promise<TestEngine> {
+async function begin(more: SettingsInput = {}, picked: PickedFile | File = file): Promise<World> {
   const engine = open(more);
   engine.service.answerAll('open', 'presign');
   await engine.uploader.addFiles([picked]);
@@ -75,11 +74,10 @@ async function begin(more: SettingsInput = {}, picked: PickedFile | File = file)
   return engine;
 }
 
-const reasonsOf = (engine: TestEngine): string[] =>
-  engine.details('upload-paused').map(({ reason }) => reason);
-const names = ({ uploader }: TestEngine): string[] => uploader.snapshot.files.map(({ name }) => name);
+const reasonsOf = (engine: World): string[] => engine.details('upload-paused').map(({ reason }) => reason);
+const names = ({ uploader }: World): string[] => uploader.snapshot.files.map(({ name }) => name);
 
-async function expectResumed(engine: TestEngine): Promise<void> {
+async function expectResumed(engine: World): Promise<void> {
   engine.service.answerAll();
   await engine.waitForChange('upload-completed');
   expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
@@ -87,7 +85,7 @@ async function expectResumed(engine: TestEngine): Promise<void> {
 }
 
 /** Waits until the page asks the user for the file. */
-const needsFile = (engine: TestEngine): Promise<void> =>
+const needsFile = (engine: World): Promise<void> =>
   until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
 
 /** Waits for the time after which a worker without files unregisters itself, measured with a second worker. */
@@ -290,7 +288,7 @@ describe('with a file keeper, the next page', () => {
       },
     ],
     // With a store of its own, the sign-out keeps the saved upload.
-    ['a page signed out', () => new TestEngine({ ...settings, ...elsewhere }).uploader.signOut()],
+    ['a page signed out', () => world({ settings: { ...settings, ...elsewhere } }).uploader.signOut()],
     ['a page without complete settings signed out', () => deleteUploads()],
   ] as const)
     it(`asks for the file if, in the meantime, ${what} directly after it was opened`, async () => {
@@ -317,7 +315,7 @@ describe('with a file keeper, the next page', () => {
 
 describe('a page that comes back from the back/forward cache', () => {
   /** Opens a page whose file has not started, and goes to the next page. */
-  async function goOn(): Promise<TestEngine> {
+  async function goOn(): Promise<World> {
     const page = open();
     await page.uploader.addFiles(named('one.bin'));
     await page.service.nextRequest('open');

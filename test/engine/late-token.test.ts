@@ -6,11 +6,9 @@ import type { Uploader } from '../../src/engine/uploader.ts';
 import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
 import { freshFile } from '../support/bytes.ts';
 import { deferred, settled, until } from '../support/collect.ts';
-import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
+import { newStore, world } from '../support/world.ts';
 
 const getToken = (): Promise<string> => tokenOf('alice');
-
-afterEach(closeConnectedEngines);
 
 /** Replaces the settings of an engine. */
 async function configure(uploader: Uploader, settings: SettingsInput): Promise<void> {
@@ -24,7 +22,10 @@ const phaseOf = ({ snapshot }: Uploader): string | undefined => snapshot.files[0
 describe('a file that is added before the page has a token', () => {
   for (const auth of ['token', 'auto'] as const) {
     it(`is uploaded when the page sets getToken (${auth})`, async () => {
-      const uploader = await connectEngine({ auth, silent: 'off', getToken: undefined });
+      const { uploader } = await world({
+        service: 'reference',
+        settings: { auth, silent: 'off', getToken: undefined },
+      });
       const asked = new Promise<void>((resolve) => uploader.on('auth-required', () => resolve()));
       await uploader.addFiles([freshFile(100_000)]);
       await asked;
@@ -35,7 +36,10 @@ describe('a file that is added before the page has a token', () => {
     });
 
     it(`is uploaded when a listener of auth-required sets getToken (${auth})`, async () => {
-      const uploader = await connectEngine({ auth, silent: 'off', getToken: undefined });
+      const { uploader } = await world({
+        service: 'reference',
+        settings: { auth, silent: 'off', getToken: undefined },
+      });
       const { baseUrl } = await findReference();
       const usual = { baseUrl, parentId: 'folder-a', multiple: true };
       uploader.on('auth-required', () => uploader.configure({ ...usual, auth, silent: 'off', getToken }));
@@ -46,7 +50,7 @@ describe('a file that is added before the page has a token', () => {
 
   it('is uploaded after start(), with manual', async () => {
     const manual = { manual: true, auth: 'token', getToken: undefined } as const;
-    const uploader = await connectEngine(manual);
+    const { uploader } = await world({ service: 'reference', settings: manual });
     await uploader.addFiles([freshFile(100)]);
     await configure(uploader, { ...manual, getToken });
     await uploader.start();
@@ -54,7 +58,10 @@ describe('a file that is added before the page has a token', () => {
   });
 
   it('waits for a token again if another setting of sign-in changes', async () => {
-    const uploader = await connectEngine({ auth: 'auto', silent: 'off', getToken: undefined });
+    const { uploader } = await world({
+      service: 'reference',
+      settings: { auth: 'auto', silent: 'off', getToken: undefined },
+    });
     await uploader.addFiles([freshFile(100)]);
     await until(() => uploader.snapshot.auth.required);
     await configure(uploader, { auth: 'auto', silent: 'off', scope: 'files' });
@@ -75,7 +82,10 @@ describe('a file that is added before the page has a token', () => {
         return token;
       };
     };
-    const uploader = await connectEngine({ getToken: named('first', first.promise) });
+    const { uploader } = await world({
+      service: 'reference',
+      settings: { getToken: named('first', first.promise) },
+    });
     await uploader.addFiles([freshFile(100)]);
     await until(() => called.length === 1);
     await configure(uploader, { getToken: named('second', getToken()) });
@@ -89,10 +99,13 @@ describe('a file that is added before the page has a token', () => {
   it('uses the next getToken when the one that is being called fails', async () => {
     const first = deferred<string>();
     const called: string[] = [];
-    const uploader = await connectEngine({
-      getToken: () => {
-        called.push('first');
-        return first.promise;
+    const { uploader } = await world({
+      service: 'reference',
+      settings: {
+        getToken: () => {
+          called.push('first');
+          return first.promise;
+        },
       },
     });
     await uploader.addFiles([freshFile(100)]);
@@ -108,7 +121,7 @@ describe('a file that is added before the page has a token', () => {
       calledMs.push(performance.now());
       return Promise.reject(new Error('no token'));
     };
-    const uploader = await connectEngine({ getToken: failing() });
+    const { uploader } = await world({ service: 'reference', settings: { getToken: failing() } });
     uploader.on('auth-failed', () => void configure(uploader, { getToken: failing() }));
     const startedMs = performance.now();
     await uploader.addFiles([freshFile(100)]);
@@ -119,7 +132,10 @@ describe('a file that is added before the page has a token', () => {
   });
 
   it('reports that it is queued again, and then why it waits', async () => {
-    const uploader = await connectEngine({ auth: 'token', getToken: undefined });
+    const { uploader } = await world({
+      service: 'reference',
+      settings: { auth: 'token', getToken: undefined },
+    });
     await uploader.addFiles([freshFile(100)]);
     await until(() => uploader.snapshot.files[0]?.pauseReason === 'signed-out');
     const names: string[] = [];
@@ -134,7 +150,10 @@ describe('a file that is added before the page has a token', () => {
   });
 
   it('is uploaded when the page names its owner and sets getToken at once', async () => {
-    const uploader = await connectEngine({ auth: 'token', getToken: undefined });
+    const { uploader } = await world({
+      service: 'reference',
+      settings: { auth: 'token', getToken: undefined },
+    });
     await uploader.addFiles([freshFile(100)]);
     await until(() => uploader.snapshot.auth.required);
     await configure(uploader, { owner: 'ann', auth: 'token', getToken });
@@ -150,7 +169,7 @@ describe('a file that is added before the page has a token', () => {
           return getToken();
         };
       };
-      const uploader = await connectEngine({ getToken: named('before') });
+      const { uploader } = await world({ service: 'reference', settings: { getToken: named('before') } });
       await uploader.addFiles([freshFile(100)]);
       await until(() => phaseOf(uploader) === 'done');
       await uploader.signOut();
@@ -164,7 +183,10 @@ describe('a file that is added before the page has a token', () => {
     });
 
   it('does not get the token of another owner', async () => {
-    const uploader = await connectEngine({ owner: 'ann', auth: 'token', getToken: undefined });
+    const { uploader } = await world({
+      service: 'reference',
+      settings: { owner: 'ann', auth: 'token', getToken: undefined },
+    });
     await uploader.addFiles([freshFile(100)]);
     await until(() => uploader.snapshot.auth.required);
     let isAsked = false;
@@ -184,12 +206,16 @@ it('an accepted upload of an earlier visit is completed when the page sets getTo
   const store = newStore();
   const match = { fileName: file.name };
   await addFault({ operation: 'commit', pending: true, times: 1, match, headers: { 'retry-after': '300' } });
-  const before = await connectEngine({}, { store });
+  const { uploader: before } = await world({ service: 'reference', store });
   await before.addFiles([file]);
   await until(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
   await before.close();
 
-  const uploader = await connectEngine({ auth: 'token', getToken: undefined }, { store });
+  const { uploader } = await world({
+    service: 'reference',
+    settings: { auth: 'token', getToken: undefined },
+    store,
+  });
   await until(() => uploader.snapshot.files[0]?.pauseReason === 'signed-out');
   await configure(uploader, { auth: 'token', getToken });
   await until(() => phaseOf(uploader) === 'done');
@@ -207,7 +233,7 @@ it('an upload keeps to the sign-in that it has used, because the next token may 
   };
   await addFault({ operation: 'chunks', status: 401, skip: 1, times: 1, match });
   const usual = { concurrency: 1, batchSize: 1 };
-  const uploader = await connectEngine({ ...usual, getToken: ofAlice });
+  const { uploader } = await world({ service: 'reference', settings: { ...usual, getToken: ofAlice } });
   await uploader.addFiles([file]);
   await until(() => uploader.snapshot.files[0]?.pauseReason === 'signed-out');
   await uploader.addFiles([freshFile(100)]);

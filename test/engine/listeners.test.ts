@@ -16,8 +16,8 @@ import { challenged, granted } from '../auth/scripted.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until } from '../support/collect.ts';
 import { onDrive } from '../support/drive.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
 import { isFullSize } from '../support/scope.ts';
+import { type World, world } from '../support/world.ts';
 
 const UPLOAD_EVENTS: readonly ChangeName[] = [
   'file-added',
@@ -46,7 +46,7 @@ const SIGN_IN_EVENTS: readonly ChangeName[] = [
   'signed-out',
 ];
 
-const COMMANDS: readonly [string, (engine: TestEngine, id: FileId) => Promise<unknown>][] = [
+const COMMANDS: readonly [string, (engine: World, id: FileId) => Promise<unknown>][] = [
   ['pause', ({ uploader }, id) => uploader.pause(id)],
   ['resume', ({ uploader }, id) => uploader.resume(id)],
   ['cancel', ({ uploader }, id) => uploader.cancel(id)],
@@ -99,7 +99,7 @@ const COMMANDS: readonly [string, (engine: TestEngine, id: FileId) => Promise<un
 
 const FILE = fileOf(1, 2500, 'a.bin');
 /** Number of requests of each closed engine when `close()` resolved. */
-const closed = new WeakMap<TestEngine, number>();
+const closed = new WeakMap<World, number>();
 const rejections: unknown[] = [];
 const onRejection = (event: PromiseRejectionEvent): void => void rejections.push(event.reason);
 
@@ -108,18 +108,16 @@ after(() => {
   removeEventListener('unhandledrejection', onRejection);
   pool.close();
 });
-afterEach(closeEngines);
-
 const ACTIVE: ReadonlySet<string | undefined> = new Set([
   ...['queued', 'hashing', 'uploading', 'committing'],
   ...['signed-out', 'challenge'],
 ]);
 
 /** What the user does about sign-in, by engine. */
-const users = new WeakMap<TestEngine, () => void>();
+const users = new WeakMap<World, () => void>();
 
 /** Waits until `isTrue` returns true, or until no upload is active: the commands of a listener may have made this impossible. */
-async function look(engine: TestEngine, isTrue: () => boolean): Promise<void> {
+async function look(engine: World, isTrue: () => boolean): Promise<void> {
   const { uploader } = engine;
   const isActive = (): boolean =>
     !closed.has(engine) &&
@@ -134,11 +132,14 @@ async function look(engine: TestEngine, isTrue: () => boolean): Promise<void> {
 /** Pool of all engines with sign-in, because the start of workers takes most of their time. */
 const pool = new HashPool({ algorithm: 'sha-256' });
 
-const createEngine = (settings: SettingsInput = {}, options: UploaderOptions = {}): TestEngine =>
-  new TestEngine({ maxFileSize: 9000, baseUrl: `https://${crypto.randomUUID()}.test`, ...settings }, options);
+const createEngine = (settings: SettingsInput = {}, options: UploaderOptions = {}): World =>
+  world({
+    settings: { maxFileSize: 9000, baseUrl: `https://${crypto.randomUUID()}.test`, ...settings },
+    ...options,
+  });
 
 /** Returns an engine whose user signs in by a form, at first with a wrong password, then with a code. */
-function createWithSignIn(): TestEngine {
+function createWithSignIn(): World {
   let loginCount = 0;
   const post: Post = async (path) => {
     if (path === '/auth/token') return granted();
@@ -191,7 +192,7 @@ function createWithSignIn(): TestEngine {
 }
 
 /** Causes every event of sign-in, as far as the listener allows: signs in, uploads a file, signs out, and signs in again. */
-async function playSignIn(engine: TestEngine): Promise<void> {
+async function playSignIn(engine: World): Promise<void> {
   const { service, uploader } = engine;
   service.answerAll();
   await uploader.addFiles(fileOf(5, 900, 'first.bin'));
@@ -202,7 +203,7 @@ async function playSignIn(engine: TestEngine): Promise<void> {
 }
 
 /** Causes every event of an upload, as far as the listener allows. One file is paused, resumed, fails, is renamed and completes. */
-async function play(engine: TestEngine): Promise<void> {
+async function play(engine: World): Promise<void> {
   const { service, uploader } = engine;
   service.answerAll('open', 'presign', 'cancel');
   await uploader.addFiles([FILE, fileOf(3, 10_000, 'too-large.bin')]);
@@ -230,7 +231,7 @@ async function play(engine: TestEngine): Promise<void> {
 }
 
 /** Undoes all cancels and removals, then resumes and retries all uploads. Resolves when every upload is done. */
-async function finish(engine: TestEngine): Promise<void> {
+async function finish(engine: World): Promise<void> {
   const { uploader } = engine;
   uploader.restore();
   await Promise.all(uploader.snapshot.files.map(({ id }) => uploader.apply({ type: 'undo' }, [id])));
@@ -242,7 +243,7 @@ async function finish(engine: TestEngine): Promise<void> {
 }
 
 /** Asserts that a closed engine has made no request since it was closed, and that it has no lock. */
-async function assertClosed({ input, service }: TestEngine, requestCount: number): Promise<void> {
+async function assertClosed({ input, service }: World, requestCount: number): Promise<void> {
   expect(service.log.slice(requestCount)).to.deep.equal([]);
   expect(service.putCount).to.equal(0);
   const { held = [] } = await navigator.locks.query();
@@ -308,7 +309,7 @@ describe('a listener', () => {
 
   it('of the last progress event that pauses or cancels cannot undo a committed upload', async () => {
     for (const name of ['pause', 'cancel'] as const) {
-      const engine = new TestEngine();
+      const engine = world();
       engine.service.answerAll();
       const commands: Promise<void>[] = [];
       engine.uploader.on('upload-progress', ({ id, sentBytes, sizeBytes }) => {
@@ -326,7 +327,7 @@ describe('a listener', () => {
   });
 
   it('that cancels one file while all are being paused does not stop the others from being paused', async () => {
-    const engine = new TestEngine({ concurrency: 6 });
+    const engine = world({ settings: { concurrency: 6 } });
     engine.service.answerAll('open', 'presign', 'cancel');
     await engine.uploader.addFiles([1, 2, 3].map((seed) => fileOf(seed, 900, `${seed}.bin`)));
     await until(() => engine.service.waiting('put').length === 3);
@@ -343,7 +344,7 @@ describe('a listener', () => {
   });
 
   it('that cancels a file that became unreadable finds it canceled', async () => {
-    const engine = new TestEngine({ workerUrl: '/no-such-worker.js' });
+    const engine = world({ settings: { workerUrl: '/no-such-worker.js' } });
     engine.service.answerAll();
     engine.uploader.on('upload-progress', ({ id, warning }) => {
       if (warning === 'file-unreadable') void engine.uploader.cancel(id);

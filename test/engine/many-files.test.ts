@@ -5,12 +5,10 @@ import type { SettingsInput } from '../../src/core/config.ts';
 import { recordKey } from '../../src/store/identity.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts';
 import { isFullSize } from '../support/scope.ts';
+import { createUnfinished, type World, world } from '../support/world.ts';
 
 const COUNT = isFullSize ? 10_000 : 2000;
-
-afterEach(closeEngines);
 
 /** Returns how often another task of the page ran during `work`. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
@@ -39,15 +37,15 @@ async function slowly(work: () => Promise<unknown>): Promise<void> {
 const filesOf = (count: number): File[] =>
   Array.from({ length: count }, (_, at) => new File(['x'], `${at}.bin`));
 
-async function listOf(count: number, settings: SettingsInput = {}): Promise<TestEngine> {
-  const engine = new TestEngine(settings);
+async function listOf(count: number, settings: SettingsInput = {}): Promise<World> {
+  const engine = world({ settings });
   await engine.uploader.addFiles(filesOf(count));
   return engine;
 }
 
 describe(`a list of ${COUNT} files`, () => {
   it("are added to the list in slices, between which the page's tasks run", async () => {
-    const engine = new TestEngine();
+    const engine = world();
     let toldCount = 0;
     engine.uploader.subscribe(() => {
       toldCount += 1;
@@ -126,9 +124,9 @@ describe('hundreds of uploads of an earlier visit', () => {
   const MANY = 500;
 
   /** Returns an engine that has listed `MANY` uploads of an earlier visit. `counts` has all lengths of the list until then. */
-  async function visit(): Promise<{ engine: TestEngine; counts: Set<number> }> {
+  async function visit(): Promise<{ engine: World; counts: Set<number> }> {
     const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
-    const { settings } = new TestEngine({}, { store }).uploader;
+    const { settings } = world({ store }).uploader;
     const [found] = await store.list();
     if (!found) throw new Error('there is a record');
     const records = Array.from({ length: MANY }, (_, at) => {
@@ -136,9 +134,12 @@ describe('hundreds of uploads of an earlier visit', () => {
       return { ...record, key: recordKey({ ...settings, ...record }) };
     });
     const counts = new Set<number>();
-    let engine: TestEngine | undefined;
+    let engine: World | undefined;
     await slowly(async () => {
-      const visitor = new TestEngine({ manual: true }, { store: { ...store, list: async () => records } });
+      const visitor = world({
+        settings: { manual: true },
+        store: { ...store, list: async () => records },
+      });
       engine = visitor;
       await until(() => counts.add(visitor.details('file-added').length).has(MANY));
     });

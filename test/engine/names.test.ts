@@ -3,12 +3,10 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { nextName, pathUnder } from '../../src/core/names.ts';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import type { UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { newStore, world } from '../support/world.ts';
 
 const taken = (): UploaderError => new UploaderError('name-taken', 'there is one', { status: 409 });
 
@@ -47,7 +45,7 @@ describe('the path of a renamed file', () => {
 
 describe('a name that exists', () => {
   it('fails the file, which resumes under the name that the user chooses', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     await engine.uploader.addFiles([fileOf(1, 10, 'report.pdf')]);
     (await engine.service.nextRequest('open')).refuse(taken());
     await engine.waitForChange('upload-failed');
@@ -75,7 +73,7 @@ describe('a name that exists', () => {
   });
 
   it('is replaced by the first free one with `on-conflict="rename"`, which is reported once', async () => {
-    const engine = new TestEngine({ onConflict: 'rename', profile: { fileName: 'path' } });
+    const engine = world({ settings: { onConflict: 'rename', profile: { fileName: 'path' } } });
     engine.service.answerAll('presign', 'put', 'commit');
     await engine.uploader.addFiles([{ file: fileOf(1, 10, 'report.pdf'), relativePath: 'a/report.pdf' }]);
     const asked: string[] = [];
@@ -92,7 +90,7 @@ describe('a name that exists', () => {
   });
 
   it('at the commit gets a session with the next name, and no byte is sent again', async () => {
-    const engine = new TestEngine({ onConflict: 'rename' });
+    const engine = world({ settings: { onConflict: 'rename' } });
     engine.service.answerAll('presign', 'put');
     await engine.uploader.addFiles([fileOf(1, 10, 'report.pdf')]);
     const asked: string[] = [];
@@ -111,7 +109,7 @@ describe('a name that exists', () => {
   });
 
   it('at a repeated commit may be the one of this file, so the user decides', async () => {
-    const engine = new TestEngine({ onConflict: 'rename' });
+    const engine = world({ settings: { onConflict: 'rename' } });
     engine.service.answerAll('open', 'presign', 'put');
     await engine.uploader.addFiles([fileOf(1, 10, 'report.pdf')]);
     (await engine.service.nextRequest('commit')).refuse(new UploaderError('network', 'no response'));
@@ -122,7 +120,7 @@ describe('a name that exists', () => {
   });
 
   it('of files that are uploaded at the same time is used once, and free again afterwards', async () => {
-    const engine = new TestEngine({ onConflict: 'rename' });
+    const engine = world({ settings: { onConflict: 'rename' } });
     engine.service.answerAll('presign', 'put');
     const at = (path: string, seed: number) => ({ file: fileOf(seed, 10, 'a.jpg'), relativePath: path });
     await engine.uploader.addFiles([at('x/a.jpg', 1), at('y/a.jpg', 2), at('z/a.jpg', 3)]);
@@ -136,7 +134,7 @@ describe('a name that exists', () => {
   });
 
   it('is replaced after a limited number of attempts, and only for this error', async () => {
-    const engine = new TestEngine({ onConflict: 'rename' });
+    const engine = world({ settings: { onConflict: 'rename' } });
     await engine.uploader.addFiles([fileOf(1, 10, 'a'), fileOf(2, 10, 'b')]);
     for (let count = 0; count < 51; count += 1) {
       const open = await engine.service.nextRequest('open');
@@ -149,7 +147,7 @@ describe('a name that exists', () => {
 
   it('does not reuse a session opened for another name: the chosen name gets its own', async () => {
     for (const sizeBytes of [10, 2500]) {
-      const engine = new TestEngine();
+      const engine = world();
       engine.service.answerAll('open', 'put', 'cancel');
       await engine.uploader.addFiles([fileOf(1, sizeBytes, 'report.pdf')]);
       (await engine.service.nextRequest('presign')).refuse(new UploaderError('forbidden', 'no'));
@@ -171,8 +169,8 @@ describe('a name that exists', () => {
  * with its original name existed.
  */
 async function renamedBefore(file: File): Promise<UploadStore> {
-  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-  const before = new TestEngine({ onConflict: 'rename' }, { store });
+  const store = newStore();
+  const before = world({ settings: { onConflict: 'rename' }, store });
   before.service.answerAll('presign');
   await before.uploader.addFiles([file]);
   (await before.service.nextRequest('open')).refuse(taken());
@@ -187,7 +185,7 @@ describe('a file that has another name at the service, after a reload', () => {
   const file = fileOf(1, 2500, 'report.pdf');
 
   it('is shown under that name, is recognized by its own, and keeps the other in a new session', async () => {
-    const engine = new TestEngine({}, { store: await renamedBefore(file) });
+    const engine = world({ store: await renamedBefore(file) });
     await until(() => engine.row('report (2).pdf')?.pauseReason === 'needs-file');
     await engine.uploader.addFiles([file]);
     await engine.service.refuseTwice('presign', new UploaderError('session-expired', 'gone'));
@@ -201,7 +199,7 @@ describe('a file that has another name at the service, after a reload', () => {
   });
 
   it('accepts its file also if it is retried after it was canceled', async () => {
-    const engine = new TestEngine({}, { store: await renamedBefore(file) });
+    const engine = world({ store: await renamedBefore(file) });
     await until(() => engine.row('report (2).pdf')?.pauseReason === 'needs-file');
     engine.service.answerAll();
     const id = engine.id('report (2).pdf');
@@ -214,7 +212,7 @@ describe('a file that has another name at the service, after a reload', () => {
 
   it('gets that name again if the file was added before its upload was restored', async () => {
     const store = await renamedBefore(file);
-    const engine = new TestEngine({}, { store: { ...store, list: async () => [] } });
+    const engine = world({ store: { ...store, list: async () => [] } });
     engine.service.answerAll();
     await engine.uploader.addFiles([file]);
     await engine.waitForChange('upload-completed');

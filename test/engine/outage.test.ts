@@ -2,12 +2,9 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf, sha256 } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
-import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { createUnfinished, newStore, world } from '../support/world.ts';
 
 const REFUSALS = [
   ['session-expired', 404],
@@ -21,7 +18,7 @@ describe('an outage', () => {
     it(`that responds with ${status} as if the session were lost, and then opens no session, keeps the saved upload`, async () => {
       const file = fileOf(1, 5500, 'a.bin');
       const store = await createUnfinished(file);
-      const engine = new TestEngine({}, { store });
+      const engine = world({ store });
       engine.service.isForgetful = true;
       engine.service.stored.add(await sha256(file.slice(0, 1000)));
       await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
@@ -43,8 +40,8 @@ describe('an outage', () => {
   }
 
   it('in the middle of an upload loses no stored chunk', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = new TestEngine({ batchSize: 2 }, { store });
+    const store = newStore();
+    const engine = world({ settings: { batchSize: 2 }, store });
     engine.service.isForgetful = true;
     engine.service.answerAll('open', 'put');
     await engine.uploader.addFiles([fileOf(1, 20_000, 'a.bin')]);
@@ -70,7 +67,7 @@ describe('an outage', () => {
   it('is not shown as `offline` while bytes are being sent', async () => {
     Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => false });
     try {
-      const engine = new TestEngine();
+      const engine = world();
       engine.service.answerAll('open', 'presign', 'commit');
       await engine.uploader.addFiles([fileOf(1, 2000, 'a.bin')]);
       const [failing, sending] = [
@@ -93,7 +90,7 @@ describe('an outage', () => {
   it('ends, although the browser says that it is offline', async () => {
     Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => false });
     try {
-      const engine = new TestEngine();
+      const engine = world();
       engine.service.answerAll('open', 'put', 'commit');
       await engine.uploader.addFiles([fileOf(1, 1000, 'a.bin')]);
       for (const code of ['service-failed', 'offline'] as const)

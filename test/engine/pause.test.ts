@@ -1,12 +1,9 @@
 // Pause and resume: at any time, of one file or of all; a paused file never resumes automatically.
 
 import { expect } from '@open-wc/testing';
-import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until } from '../support/collect.ts';
-import { closeEngines, halfWay, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { halfWay, newStore, world } from '../support/world.ts';
 
 const three = (): File[] => [1, 2, 3].map((seed) => fileOf(seed, 2500, `${seed}.bin`));
 
@@ -54,7 +51,7 @@ describe('pause', () => {
   });
 
   it('and resume keep the progress even if nothing is saved on disk', async () => {
-    const engine = await halfWay({ noResume: true });
+    const engine = await halfWay({ settings: { noResume: true } });
     const sent = engine.service.puts[0];
     await engine.uploader.pause();
     await engine.uploader.resume();
@@ -64,7 +61,7 @@ describe('pause', () => {
   });
 
   it('before the store has responded takes effect', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const store = newStore();
     const asked = deferred();
     const answer = deferred();
     const find: typeof store.find = async (key) => {
@@ -72,7 +69,7 @@ describe('pause', () => {
       await answer.promise;
       return store.find(key);
     };
-    const engine = new TestEngine({}, { store: { ...store, find } });
+    const engine = world({ store: { ...store, find } });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await asked.promise;
     const paused = engine.uploader.pause();
@@ -88,7 +85,7 @@ describe('pause', () => {
   });
 
   it('at the last chunk, from inside a listener, takes effect before the commit', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll('open', 'presign', 'put');
     engine.uploader.on('chunk-uploaded', ({ id, index }) => {
       if (index === 0) void engine.uploader.pause(id);
@@ -101,7 +98,7 @@ describe('pause', () => {
   });
 
   it('during the commit of a file of one chunk, and resume, commit the same session again', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll('open', 'presign', 'put');
     await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
     const first = await engine.service.nextRequest('commit');
@@ -116,7 +113,7 @@ describe('pause', () => {
   });
 
   it('from inside a listener takes effect', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll('open', 'presign');
     engine.uploader.on('chunk-uploaded', ({ id }) => void engine.uploader.pause(id));
     await engine.uploader.addFiles([fileOf(1, 9500, 'a.bin')]);
@@ -140,7 +137,7 @@ describe('pause', () => {
   });
 
   it('of all stops waiting files too, and resume of all starts them in order', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     await engine.uploader.addFiles(three());
     await engine.uploader.pause();
     expect(engine.phases()).to.deep.equal(['paused', 'paused', 'paused']);
@@ -151,7 +148,7 @@ describe('pause', () => {
   });
 
   it('of one leaves the others unchanged', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll();
     await engine.uploader.addFiles(three());
     await engine.uploader.pause(engine.id('2.bin'));
@@ -174,16 +171,16 @@ describe('pause', () => {
 
 describe('a suspended list', () => {
   it('leaves its uploads to another uploader, and continues when it is restored', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const store = newStore();
     const file = fileOf(1, 2500, 'a.bin');
-    const aside = new TestEngine({}, { store });
+    const aside = world({ store });
     aside.service.answerAll('open', 'presign');
     await aside.uploader.addFiles([file]);
     (await aside.service.nextRequest('put')).answer();
     await until(async () => (await store.list())[0]?.stored.size === 1);
     await aside.uploader.suspend();
     expect(aside.row('a.bin')?.phase).to.equal('paused');
-    const other = new TestEngine({}, { store });
+    const other = world({ store });
     other.service.answerAll();
     await other.uploader.addFiles([file]);
     await other.waitForChange('upload-completed');
@@ -193,8 +190,8 @@ describe('a suspended list', () => {
   });
 
   it('loses nothing: once it is restored, no stored chunk is sent again', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = await halfWay({}, { store });
+    const store = newStore();
+    const engine = await halfWay({ store });
     await until(async () => (await store.list())[0]?.stored.size === 1);
     await engine.uploader.suspend();
     expect((await store.list()).map(({ stored }) => stored.size)).to.deep.equal([1]);
@@ -206,7 +203,7 @@ describe('a suspended list', () => {
   });
 
   it('starts nothing that waits in it, and leaves files paused that the user paused', async () => {
-    const engine = new TestEngine({ manual: true });
+    const engine = world({ settings: { manual: true } });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin'), fileOf(2, 2500, 'b.bin')]);
     await engine.uploader.pause(engine.id('b.bin'));
     await engine.uploader.suspend();

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { PhotoLane } from '../../src/photos/photos.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
+import { world } from '../support/world.ts';
 
 /**
  * Returns a script after which every read of a canvas has other pixels, without an error. `change` changes four bytes for each
@@ -89,11 +89,10 @@ const protectedWorker = (script: string): typeof Worker =>
     }
   };
 
-afterEach(async () => {
+afterEach(() => {
   globalThis.Worker = Worker;
   OffscreenCanvasRenderingContext2D.prototype.getImageData = getImageData;
   OffscreenCanvas.prototype.convertToBlob = convertToBlob;
-  await closeEngines();
 });
 
 describe('a canvas that gives back', () => {
@@ -135,7 +134,7 @@ describe('a canvas that gives back', () => {
   it('random pixels does not fail the upload', async () => {
     globalThis.Worker = protectedWorker(falsify(RANDOM));
     const file = await photo();
-    const engine = new TestEngine({ imageMaxEdge: 200, stripLocation: true, chunkSize: '64MB' });
+    const engine = world({ settings: { imageMaxEdge: 200, stripLocation: true, chunkSize: '64MB' } });
     engine.service.answerAll('open', 'presign', 'commit');
     await engine.uploader.addFiles([file]);
     const put = await engine.service.nextRequest('put');

@@ -5,7 +5,7 @@ import { PhotoLane } from '../../src/photos/photos.ts';
 import { fileOf } from '../support/bytes.ts';
 import { stopClock } from '../support/clock.ts';
 import { rejection, settled, until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
+import { world } from '../support/world.ts';
 
 /**
  * Put before the script of the worker: a picture that ends with `stuck` is never decoded, and one that ends with `slow!` late. A
@@ -63,10 +63,10 @@ async function endsOf(
   settings: object,
   times = {},
 ): Promise<Record<string, Outcome>> {
-  const engine = new TestEngine(
-    { chunkSize: '64MB', ...settings },
-    { times: { photoMs: 3000, transformMs: 300, ...times } },
-  );
+  const engine = world({
+    settings: { chunkSize: '64MB', ...settings },
+    times: { photoMs: 3000, transformMs: 300, ...times },
+  });
   engine.service.answerAll();
   await engine.uploader.addFiles(files);
   const hasEnded = ({ phase }: { readonly phase: string }) => ['done', 'failed', 'paused'].includes(phase);
@@ -88,9 +88,8 @@ describe('a photo with image-max-edge', () => {
   beforeEach(() => {
     globalThis.Worker = TroubledWorker;
   });
-  afterEach(async () => {
+  afterEach(() => {
     globalThis.Worker = Worker;
-    await closeEngines();
   });
 
   it('that is never decoded is sent as it is, and the others behind it are made smaller', async () => {
@@ -138,7 +137,7 @@ describe('a photo with image-max-edge', () => {
   });
 
   it('is paused and canceled at once, also while it waits for its turn', async () => {
-    const engine = new TestEngine({ imageMaxEdge: 64 });
+    const engine = world({ settings: { imageMaxEdge: 64 } });
     engine.service.answerAll();
     await engine.uploader.addFiles([await photo('bad', 'stuck'), await photo('b'), await photo('c')]);
     await until(() => engine.phases().join() === 'hashing,hashing,hashing');

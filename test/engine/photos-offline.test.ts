@@ -6,7 +6,7 @@ import { createLatePhotos, type PhotoCode } from '../../src/engine/late-photos.t
 import { fileOf } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { rejection, settled, until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
+import { world } from '../support/world.ts';
 
 const setNavigator = (name: 'onLine' | 'userAgent', value: unknown): void => {
   Object.defineProperty(navigator, name, { configurable: true, value });
@@ -24,18 +24,17 @@ function goOffline(): Clock {
   return clock;
 }
 
-afterEach(async () => {
+afterEach(() => {
   clock?.restore();
   clock = undefined;
   for (const name of ['onLine', 'userAgent']) Reflect.deleteProperty(navigator, name);
-  await closeEngines();
 });
 
 describe('a file that may be a photo, in a browser that is wrong about being offline,', () => {
   it('waits half a minute for the code, says why, and never waits again', async () => {
     setNavigator('userAgent', 'Chrome');
     const { pass } = goOffline();
-    const engine = new TestEngine({ imageMaxEdge: 100 });
+    const engine = world({ settings: { imageMaxEdge: 100 } });
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 500, 'report.pdf')]);
     await until(() => engine.phase('report.pdf') === 'paused');

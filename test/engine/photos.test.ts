@@ -7,9 +7,7 @@ import { PhotoLane } from '../../src/photos/photos.ts';
 import { crcOf } from '../../src/photos/png.ts';
 import { fileOf } from '../support/bytes.ts';
 import { rejection, settled, until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { type World, world } from '../support/world.ts';
 
 /** Returns a picture of which the left half is red, the right half is blue, and the top quarter is black. */
 async function picture(type: string, width: number, height: number): Promise<Blob> {
@@ -83,8 +81,8 @@ async function show(blob: Blob): Promise<Shown> {
 }
 
 /** Uploads a file. Resolves with the engine, and with what was sent for the file. */
-async function upload(file: File, settings: object): Promise<{ engine: TestEngine; sent: Blob }> {
-  const engine = new TestEngine({ chunkSize: '64MB', ...settings });
+async function upload(file: File, settings: object): Promise<{ engine: World; sent: Blob }> {
+  const engine = world({ settings: { chunkSize: '64MB', ...settings } });
   engine.service.answerAll('presign', 'commit', 'open');
   await engine.uploader.addFiles([file]);
   const put = await engine.service.nextRequest('put');
@@ -175,7 +173,7 @@ describe('image-max-edge', () => {
     // With an empty box, so that the copy is smaller.
     const empty = [new Uint8Array([0, 0, 0x13, 0x90]), 'free', new Uint8Array(5000)];
     const file = new File([avif, ...empty], 'photo.avif', { type: 'image/avif' });
-    const engine = new TestEngine({ imageMaxEdge: 32, stripLocation: true });
+    const engine = world({ settings: { imageMaxEdge: 32, stripLocation: true } });
     engine.service.answerAll();
     await engine.uploader.addFiles([file]);
     await until(() => ['done', 'failed'].includes(engine.phases()[0] ?? ''));
@@ -245,7 +243,7 @@ describe('strip-location', () => {
   it('refuses a file from which it cannot remove the location, and sends nothing', async () => {
     const webp = new File(['RIFF\x20\0\0\0WEBPVP8X'], 'photo.jpg', { type: 'image/jpeg' });
     const video = new File(['\0\0\0\x18ftypqt  '], 'film.mov');
-    const engine = new TestEngine({ stripLocation: true });
+    const engine = world({ settings: { stripLocation: true } });
     engine.service.answerAll();
     await engine.uploader.addFiles([webp, video, fileOf(3, 100, 'text.txt')]);
     await engine.waitForChange('upload-failed', 2);
@@ -264,7 +262,7 @@ describe('strip-location', () => {
       await lost.arrayBuffer();
       return file;
     };
-    const engine = new TestEngine({ stripLocation: true, transformFile });
+    const engine = world({ settings: { stripLocation: true, transformFile } });
     await engine.uploader.addFiles([lost]);
     await until(() => engine.row('lost.jpg')?.pauseReason === 'needs-file');
     expect(engine.row('lost.jpg')?.warning).to.equal('file-unreadable');

@@ -5,9 +5,7 @@ import { expect } from '@open-wc/testing';
 import '../../src/define.ts';
 import type { SecureUploader } from '../../src/index.ts';
 import { settled } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
-
-afterEach(closeEngines);
+import { type World, world } from '../support/world.ts';
 
 const OTHERS = ['https://one.example', 'https://two.example'];
 
@@ -30,10 +28,10 @@ async function originsDuring(work: () => unknown): Promise<string[]> {
 
 describe('an engine', () => {
   it('connects to the service when it is created, and to the storage when files are added', async () => {
-    let engine: TestEngine | undefined;
+    let engine: World | undefined;
     expect(
       await originsDuring(() => {
-        engine = new TestEngine({ baseUrl: 'https://service.example/api', uploadOrigins: OTHERS });
+        engine = world({ settings: { baseUrl: 'https://service.example/api', uploadOrigins: OTHERS } });
       }),
     ).to.deep.equal(['https://service.example']);
     expect(await originsDuring(() => engine?.uploader.addFiles([]))).to.deep.equal(OTHERS);
@@ -47,7 +45,7 @@ describe('an engine', () => {
     const { origin } = location;
     expect(
       await originsDuring(() =>
-        new TestEngine({ baseUrl: origin, uploadOrigins: [origin] }).uploader.preconnect(),
+        world({ settings: { baseUrl: origin, uploadOrigins: [origin] } }).uploader.preconnect(),
       ),
     ).to.deep.equal([]);
   });

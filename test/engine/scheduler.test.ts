@@ -3,18 +3,13 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { FileSnapshot } from '../../src/core/types.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
 import { addFault } from '../service/reference.ts';
 import { fileOf, freshFile } from '../support/bytes.ts';
 import { stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
-import { closeConnectedEngines, connectEngine } from '../support/reference-engine.ts';
 import type { Request } from '../support/scripted-service.ts';
 import { slowWorker } from '../support/slow-worker.ts';
-
-afterEach(closeEngines);
-afterEach(closeConnectedEngines);
+import { newStore, world } from '../support/world.ts';
 
 /** Waits until the engine has finished all work that needs no network, timer or worker. */
 async function settle(): Promise<void> {
@@ -23,7 +18,7 @@ async function settle(): Promise<void> {
 
 describe('a large file whose bytes do not arrive', () => {
   it('does not stop the files behind it from being uploaded', async () => {
-    const engine = new TestEngine(slowWorker());
+    const engine = world({ settings: slowWorker() });
     engine.service.answerAll();
     const small = Array.from({ length: 8 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
     await engine.uploader.addFiles([fileOf(1, 40_000, 'slow.bin'), ...small]);
@@ -34,7 +29,7 @@ describe('a large file whose bytes do not arrive', () => {
   it('lets as many files start as the slots allow after half a second of idle slots', async () => {
     const clock = stopClock();
     try {
-      const { service, uploader } = new TestEngine({ ...slowWorker(), concurrency: 1 });
+      const { service, uploader } = world({ settings: { ...slowWorker(), concurrency: 1 } });
       const small = Array.from({ length: 8 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
       const added = uploader.addFiles([fileOf(1, 40_000, 'slow.bin'), ...small]);
       await Promise.all([added, settle()]);
@@ -60,7 +55,7 @@ describe('as many failing files as may run at once', () => {
     for (const { name } of bad)
       await addFault({ operation: 'put', status: 503, times: 10_000, match: { fileName: name } });
     const policy = { baseMs: 300, capMs: 600 };
-    const uploader = await connectEngine({ concurrency: 1 }, { policy });
+    const { uploader } = await world({ service: 'reference', settings: { concurrency: 1 }, policy });
     const good = Array.from({ length: 5 }, () => freshFile(100));
     await uploader.addFiles([...bad, ...good]);
     const doneCount = (): number => uploader.snapshot.files.filter(({ phase }) => phase === 'done').length;
@@ -70,10 +65,10 @@ describe('as many failing files as may run at once', () => {
   it('let at most as many more start as there are slots while nothing is uploaded', async () => {
     const clock = stopClock();
     try {
-      const { service, uploader } = new TestEngine(
-        { concurrency: 2 },
-        { policy: { baseMs: 1e6, capMs: 1e6 } },
-      );
+      const { service, uploader } = world({
+        settings: { concurrency: 2 },
+        policy: { baseMs: 1e6, capMs: 1e6 },
+      });
       const files = Array.from({ length: 12 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
       await Promise.all([uploader.addFiles(files), settle()]);
       for (const expected of [6, 7, 8, 8, 8]) {
@@ -97,7 +92,7 @@ describe('a large file whose requests fail', () => {
     it(`does not stop the files behind it from being uploaded (${operation})`, async () => {
       const large = freshFile(40 * 65_536);
       await addFault({ operation, status: 500, times: 10_000, match: { fileName: large.name } });
-      const uploader = await connectEngine({}, { policy: { baseMs: 300, capMs: 600 } });
+      const { uploader } = await world({ service: 'reference', policy: { baseMs: 300, capMs: 600 } });
       const small = Array.from({ length: 20 }, () => freshFile(100));
       await uploader.addFiles([large, ...small]);
       const doneCount = (): number => uploader.snapshot.files.filter(({ phase }) => phase === 'done').length;
@@ -110,7 +105,7 @@ describe('empty files', () => {
   it('start as many at once as files of one chunk', async () => {
     const clock = stopClock();
     try {
-      const { service, uploader } = new TestEngine({ concurrency: 1 });
+      const { service, uploader } = world({ settings: { concurrency: 1 } });
       const files = ['a', 'b', 'c', 'd', 'e'].map((name) => fileOf(1, 0, name));
       await Promise.all([uploader.addFiles(files), settle()]);
       expect(service.waiting('open')).to.have.length(3);
@@ -124,7 +119,7 @@ describe('a file that is prioritized', () => {
   it('starts at once, although as many files run as the slots allow', async () => {
     const clock = stopClock();
     try {
-      const engine = new TestEngine({ concurrency: 1 });
+      const engine = world({ settings: { concurrency: 1 } });
       const { service, uploader } = engine;
       const added = uploader.addFiles(['a', 'b', 'c', 'd'].map((name, seed) => fileOf(seed, 900, name)));
       await Promise.all([added, settle()]);
@@ -140,8 +135,8 @@ describe('a file that is prioritized', () => {
 
 describe('a file of one chunk', () => {
   it('leaves no record while it is sent, and asks for its chunk alone', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const { service, uploader } = new TestEngine({}, { store });
+    const store = newStore();
+    const { service, uploader } = world({ store });
     service.answerAll('open');
     await uploader.addFiles([fileOf(1, 900, 'small.bin'), fileOf(2, 4500, 'large.bin')]);
     const requests = [await service.nextRequest('presign'), await service.nextRequest('presign')];
@@ -158,7 +153,7 @@ describe('a file that is retried', () => {
     // With the clock stopped, no further file starts because the slots are idle.
     const clock = stopClock();
     try {
-      const { service, uploader } = new TestEngine({ concurrency: 1 });
+      const { service, uploader } = world({ settings: { concurrency: 1 } });
       service.answerAll('presign', 'put', 'commit');
       const files = ['a', 'b', 'c', 'd'].map((name, seed) => fileOf(seed, 4500, name));
       await Promise.all([uploader.addFiles(files), settle()]);
@@ -182,7 +177,7 @@ describe('a file that is retried', () => {
 
 describe('prioritized files', () => {
   it('start one at a time, however many they are', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     const files = Array.from({ length: 60 }, (_, index) => fileOf(index + 1, 10, `${index}.bin`));
     await engine.uploader.addFiles(files);
     const opening = async (): Promise<number> => {
@@ -201,7 +196,7 @@ describe('the rate of all uploads', () => {
     // Only simulated time counts. Progress is reported by timers.
     const clock = stopClock({ areTimersStopped: false });
     try {
-      const engine = new TestEngine({ concurrency: 1 });
+      const engine = world({ settings: { concurrency: 1 } });
       engine.service.answerAll('open', 'presign');
       /** Uploads a file of five chunks, one chunk in two seconds. Returns the rate after the fourth chunk. */
       const uploadSlowly = async (seed: number, name: string): Promise<number | undefined> => {

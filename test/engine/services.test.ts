@@ -3,13 +3,10 @@
 
 import { expect } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
-
-afterEach(closeEngines);
+import { createUnfinished, newStore, world } from '../support/world.ts';
 
 const small = (count: number, name: string): File[] =>
   Array.from({ length: count }, (_, at) => new File([`${name} ${at}`], `${name}-${at}.bin`));
@@ -26,21 +23,18 @@ describe('a service', () => {
     const service = new ScriptedService().answerAll();
     let openCount = 0;
     let madeCount = 0;
-    const engine = new TestEngine(
-      {},
-      {
-        connect: (...given) => {
-          const client = connect(...given);
-          openCount += 1;
-          madeCount += 1;
-          const close = (): void => {
-            openCount -= 1;
-            client.close();
-          };
-          return { ...client, calls: service.calls, put: service.put, close };
-        },
+    const engine = world({
+      connect: (...given) => {
+        const client = connect(...given);
+        openCount += 1;
+        madeCount += 1;
+        const close = (): void => {
+          openCount -= 1;
+          client.close();
+        };
+        return { ...client, calls: service.calls, put: service.put, close };
       },
-    );
+    });
     for (let at = 0; at < 5; at += 1) {
       engine.uploader.configure({ ...engine.input, parentId: `folder-${at}`, chunkSize: 1000 + at });
       await engine.uploader.addFiles([fileOf(at + 1, 10, `${at}.bin`)]);
@@ -57,7 +51,7 @@ describe('a service', () => {
 
 describe('files that are being added', () => {
   it('are not shown to the next owner', async () => {
-    const engine = new TestEngine({ owner: 'ann', manual: true });
+    const engine = world({ settings: { owner: 'ann', manual: true } });
     await slowly(async () => {
       const adding = engine.uploader.addFiles(small(2000, 'ann'));
       await settled();
@@ -69,7 +63,7 @@ describe('files that are being added', () => {
   });
 
   it('are not uploaded after a sign-out', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll('cancel');
     await slowly(async () => {
       const adding = engine.uploader.addFiles(small(2000, 'ann'));
@@ -84,24 +78,22 @@ describe('files that are being added', () => {
   it('are uploaded if the element was removed from the page and added again meanwhile', async () => {
     const service = new ScriptedService().answerAll();
     let closedCalls = 0;
-    const engine = new TestEngine(
-      { chunkSize: 'auto', concurrency: 'auto' },
-      {
-        connect: (...given) => {
-          const client = connect(...given);
-          let isClosed = false;
-          const openSession: typeof service.calls.openSession = (...asked) => {
-            if (isClosed) closedCalls += 1;
-            return service.calls.openSession(...asked);
-          };
-          const close = (): void => {
-            isClosed = true;
-            client.close();
-          };
-          return { ...client, calls: { ...service.calls, openSession }, put: service.put, close };
-        },
+    const engine = world({
+      settings: { chunkSize: 'auto', concurrency: 'auto' },
+      connect: (...given) => {
+        const client = connect(...given);
+        let isClosed = false;
+        const openSession: typeof service.calls.openSession = (...asked) => {
+          if (isClosed) closedCalls += 1;
+          return service.calls.openSession(...asked);
+        };
+        const close = (): void => {
+          isClosed = true;
+          client.close();
+        };
+        return { ...client, calls: { ...service.calls, openSession }, put: service.put, close };
       },
-    );
+    });
     const files = small(300, 'a');
     await slowly(async () => {
       const adding = engine.uploader.addFiles(files);
@@ -123,7 +115,7 @@ describe('an upload of an earlier visit', () => {
       askedCount += 1;
       return new Promise(() => undefined);
     };
-    const engine = new TestEngine({ auth: 'token', getToken }, { store, connect });
+    const engine = world({ settings: { auth: 'token', getToken }, store, connect });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     await engine.uploader.remove(engine.id('a.bin'));
     expect(engine.uploader.snapshot.files).to.deep.equal([]);
@@ -147,7 +139,7 @@ describe('an upload of an earlier visit', () => {
     globalThis.BroadcastChannel = Counted;
     try {
       for (const end of ['suspend', 'close'] as const) {
-        const engine = new TestEngine({}, { store });
+        const engine = world({ store });
         await engine.uploader[end]();
         for (let round = 0; round < 50; round += 1) await settled();
         expect(engine.uploader.snapshot.files, end).to.deep.equal([]);
@@ -161,14 +153,14 @@ describe('an upload of an earlier visit', () => {
 
 describe('a suspended list', () => {
   it('stays as it is when the page comes back from the back/forward cache', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const store = newStore();
     const warned: string[] = [];
     const warn = (text: string): number => warned.push(text);
-    const engine = new TestEngine({ keeperUrl: '/no-such-keeper.js', manual: true }, { store, warn });
+    const engine = world({ settings: { keeperUrl: '/no-such-keeper.js', manual: true }, store, warn });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await until(() => warned.length > 0);
     await engine.uploader.suspend();
-    await createUnfinished(fileOf(2, 2500, 'b.bin'), {}, store);
+    await createUnfinished(fileOf(2, 2500, 'b.bin'), { store });
     globalThis.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
     for (let round = 0; round < 50; round += 1) await settled();
     expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['a.bin']);
@@ -182,20 +174,18 @@ describe('a file that was added after a sign-out', () => {
     it(`is uploaded after ${how}(), also if the page has set the owner meanwhile`, async () => {
       const service = new ScriptedService().answerAll();
       const { openSession } = service.calls;
-      const engine = new TestEngine(
-        { auth: 'token', getToken: () => 'token' },
-        {
-          connect: (...given) => {
-            const client = connect(...given);
-            const calls = {
-              ...service.calls,
-              openSession: (...[input, signal]: Parameters<typeof openSession>) =>
-                client.auth.withToken(() => openSession(input, signal), signal),
-            };
-            return { ...client, calls, put: service.put };
-          },
+      const engine = world({
+        settings: { auth: 'token', getToken: () => 'token' },
+        connect: (...given) => {
+          const client = connect(...given);
+          const calls = {
+            ...service.calls,
+            openSession: (...[input, signal]: Parameters<typeof openSession>) =>
+              client.auth.withToken(() => openSession(input, signal), signal),
+          };
+          return { ...client, calls, put: service.put };
         },
-      );
+      });
       await engine.uploader.signOut();
       await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
       await until(() => engine.row('a.bin')?.pauseReason === 'signed-out');

@@ -8,13 +8,11 @@ import type { Uploader } from '../../src/engine/uploader.ts';
 import { addFault, logOf } from '../service/reference.ts';
 import { freshFile } from '../support/bytes.ts';
 import { rejection, until } from '../support/collect.ts';
-import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
+import { newStore, world } from '../support/world.ts';
 
 const KIB = 1024;
-afterEach(closeConnectedEngines);
-
-const createEngine = (settings: SettingsInput, store = newStore()): Promise<Uploader> =>
-  connectEngine(settings, { store });
+const createEngine = async (settings: SettingsInput, store = newStore()): Promise<Uploader> =>
+  (await world({ service: 'reference', settings, store })).uploader;
 
 const isDone = (uploader: Uploader) => (): boolean => uploader.snapshot.files[0]?.phase === 'done';
 

@@ -15,14 +15,12 @@ import type {
 import { addFault, findReference, tokenOf, uniqueName } from '../service/reference.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
-import { closeConnectedEngines, connectEngine } from '../support/reference-engine.ts';
 import { firstSeed } from '../support/scope.ts';
+import { type World, world } from '../support/world.ts';
 
 const { reportError } = globalThis;
-afterEach(async () => {
+afterEach(() => {
   globalThis.reportError = reportError;
-  await Promise.all([closeEngines(), closeConnectedEngines()]);
 });
 
 /** What a span says, without times. */
@@ -34,10 +32,10 @@ const isOver = ({ snapshot }: Uploader): boolean =>
 
 /** Uploads a file of one chunk, and returns its spans. */
 async function traced(
-  prepare: (service: TestEngine['service']) => unknown = () => undefined,
-): Promise<{ readonly engine: TestEngine; readonly spans: Span[] }> {
+  prepare: (service: World['service']) => unknown = () => undefined,
+): Promise<{ readonly engine: World; readonly spans: Span[] }> {
   const spans: Span[] = [];
-  const engine = new TestEngine({ chunkSize: 2000 }, { onSpan: (span) => spans.push(span) });
+  const engine = world({ settings: { chunkSize: 2000 }, onSpan: (span) => spans.push(span) });
   engine.service.answerAll();
   const prepared = prepare(engine.service);
   await engine.uploader.addFiles([fileOf(1, 1234, 'a.bin')]);
@@ -97,7 +95,7 @@ describe('onSpan', () => {
 
   it('gets `stopped` for a request that a pause ends', async () => {
     const spans: Span[] = [];
-    const engine = new TestEngine({}, { onSpan: (span) => spans.push(span) });
+    const engine = world({ onSpan: (span) => spans.push(span) });
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([fileOf(1, 100, 'a.bin')]);
     await engine.service.nextRequest('put');
@@ -109,14 +107,11 @@ describe('onSpan', () => {
   it('does not disturb the upload by throwing', async () => {
     const errors: unknown[] = [];
     globalThis.reportError = (error) => errors.push(error);
-    const engine = new TestEngine(
-      {},
-      {
-        onSpan: () => {
-          throw new Error('of the page');
-        },
+    const engine = world({
+      onSpan: () => {
+        throw new Error('of the page');
       },
-    );
+    });
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 100, 'a.bin')]);
     await engine.waitForChange('upload-completed');
@@ -126,16 +121,17 @@ describe('onSpan', () => {
   it('gets a span for each sign-in, and its attempt', async () => {
     const spans: Span[] = [];
     let callCount = 0;
-    const uploader = await connectEngine(
-      {
+    const { uploader } = await world({
+      service: 'reference',
+      settings: {
         auth: 'token',
         getToken: () => {
           callCount += 1;
           return callCount === 1 ? Promise.reject(new Error('secret')) : tokenOf('alice');
         },
       },
-      { onSpan: (span) => spans.push(span) },
-    );
+      onSpan: (span) => spans.push(span),
+    });
     await uploader.addFiles([fileOf(1, 100, uniqueName())]);
     await until(() => spans.length > 0);
     uploader.signIn();
@@ -149,7 +145,7 @@ describe('onSpan', () => {
 describe('a trace', () => {
   const start = () => {
     const spans: Span[] = [];
-    const { snapshot } = new TestEngine().uploader;
+    const { snapshot } = world().uploader;
     const trace = new Trace(snapshot, (span) => spans.push(span));
     const auth = (previous: AuthState, state: AuthState): void =>
       trace.onChange({ name: 'auth-changed', detail: { previous, state } });
@@ -236,10 +232,16 @@ describe('diagnose()', () => {
   });
 
   it('has no users, folders, functions, queries of URLs or values of objects', async () => {
-    const engine = new TestEngine({
-      ...{ owner: 'user-secret', parentId: 'folder-secret', workerUrl: '/hash.worker.js?key=secret#secret' },
-      ...{ profile: { putHeaders: () => ({ key: 'secret' }) }, parentFor: () => 'secret' },
-      authOptions: { params: { login_hint: 'secret' } },
+    const engine = world({
+      settings: {
+        ...{
+          owner: 'user-secret',
+          parentId: 'folder-secret',
+          workerUrl: '/hash.worker.js?key=secret#secret',
+        },
+        ...{ profile: { putHeaders: () => ({ key: 'secret' }) }, parentFor: () => 'secret' },
+        authOptions: { params: { login_hint: 'secret' } },
+      },
     });
     const { settings } = await engine.uploader.diagnose();
     expect(JSON.stringify(settings)).not.to.contain('secret');
@@ -249,7 +251,7 @@ describe('diagnose()', () => {
   });
 
   it('has the last error of each row when it is called for the first time, and those after it', async () => {
-    const engine = new TestEngine({ accept: '.bin' });
+    const engine = world({ settings: { accept: '.bin' } });
     engine.service.answerAll('open', 'presign', 'put');
     const failOne = async (name: string): Promise<void> => {
       await engine.uploader.addFiles([fileOf(1, 100, name)]);
@@ -275,7 +277,7 @@ describe('diagnose()', () => {
   });
 
   it('keeps the last 100 spans and the last 100 errors', async () => {
-    const engine = new TestEngine({ accept: '.bin' });
+    const engine = world({ settings: { accept: '.bin' } });
     engine.service.answerAll();
     await engine.uploader.diagnose();
     const names = Array.from({ length: 30 }, (_, at) => `${at}.bin`);
@@ -322,10 +324,12 @@ async function scan(seed: number): Promise<void> {
     secrets.add(token);
     return token;
   };
-  const uploader = await connectEngine(
-    { getToken, owner: 'alice', noResume: true },
-    { onSpan: (span) => spans.push(span), policy: { attempts: 2, baseMs: 1, capMs: 2 } },
-  );
+  const { uploader } = await world({
+    service: 'reference',
+    settings: { getToken, owner: 'alice', noResume: true },
+    onSpan: (span) => spans.push(span),
+    policy: { attempts: 2, baseMs: 1, capMs: 2 },
+  });
   // Many rejected tokens at once would make the engine wait for 30 seconds.
   faults.splice(0, 1, ['session', { status: 401 } as never]);
   uploader.on('upload-completed', ({ name, sessionId, chunks, commit }) => {

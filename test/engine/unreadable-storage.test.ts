@@ -7,14 +7,12 @@ import { addFault, findReference, logOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
-import { closeConnectedEngines, connectEngine } from '../support/reference-engine.ts';
-
-afterEach(closeConnectedEngines);
+import { world } from '../support/world.ts';
 
 const FOR_EVER = { times: -1 };
 
 async function createEngine(settings: SettingsInput = {}) {
-  const uploader = await connectEngine(settings);
+  const { uploader } = await world({ service: 'reference', settings });
   const failures: object[] = [];
   uploader.on('upload-failed', ({ code, retryable }) => failures.push({ code, retryable }));
   const phase = (fileName: string) => uploader.snapshot.files.find(({ name }) => name === fileName)?.phase;

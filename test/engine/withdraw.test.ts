@@ -3,19 +3,14 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, createUnfinished, halfWay, TestEngine } from '../support/engine.ts';
+import { createUnfinished, halfWay, newStore, type World, world } from '../support/world.ts';
 
-afterEach(closeEngines);
-
-const newStore = (): UploadStore => createUploadStore({ name: `test-${crypto.randomUUID()}` });
-const withdraw = (engine: TestEngine, next: 'canceled' | 'removed', name = 'a.bin'): Promise<void> =>
+const withdraw = (engine: World, next: 'canceled' | 'removed', name = 'a.bin'): Promise<void> =>
   engine.uploader.apply({ type: 'withdraw', next }, [engine.id(name)]);
-const undo = (engine: TestEngine): Promise<void> =>
-  engine.uploader.apply({ type: 'undo' }, [engine.id('a.bin')]);
-const complete = (engine: TestEngine): Promise<void> =>
+const undo = (engine: World): Promise<void> => engine.uploader.apply({ type: 'undo' }, [engine.id('a.bin')]);
+const complete = (engine: World): Promise<void> =>
   engine.uploader.apply({ type: 'complete' }, [engine.id('a.bin')]);
 const keysOf = async (store: UploadStore): Promise<number> => (await store.list()).length;
 
@@ -61,7 +56,7 @@ describe('an upload that is withdrawn', () => {
   });
 
   it('waits for start() again after undo, with manual', async () => {
-    const engine = new TestEngine({ manual: true });
+    const engine = world({ settings: { manual: true } });
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await withdraw(engine, 'canceled');
@@ -74,7 +69,7 @@ describe('an upload that is withdrawn', () => {
   });
 
   it('stays failed after undo, and can be retried then', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(new UploaderError('forbidden', 'no'));
     await engine.waitForChange('upload-failed');
@@ -88,17 +83,17 @@ describe('an upload that is withdrawn', () => {
   });
 
   for (const [title, end] of [
-    ['a sign-out', (engine: TestEngine) => engine.uploader.signOut()],
-    ['close()', (engine: TestEngine) => engine.uploader.close()],
-    ['suspend()', (engine: TestEngine) => engine.uploader.suspend()],
+    ['a sign-out', (engine: World) => engine.uploader.signOut()],
+    ['close()', (engine: World) => engine.uploader.close()],
+    ['suspend()', (engine: World) => engine.uploader.suspend()],
     [
       'a change of the owner',
-      (engine: TestEngine) => engine.uploader.configure({ ...engine.input, owner: 'bob' }),
+      (engine: World) => engine.uploader.configure({ ...engine.input, owner: 'bob' }),
     ],
   ] as const)
     it(`is canceled by ${title}, which deletes its record`, async () => {
       const store = newStore();
-      const engine = await halfWay({ owner: 'alice' }, { store });
+      const engine = await halfWay({ settings: { owner: 'alice' }, store });
       engine.service.answerAll('cancel');
       await until(async () => (await keysOf(store)) === 1);
       const [record] = await store.list();
@@ -110,7 +105,7 @@ describe('an upload that is withdrawn', () => {
 
 describe('`uploads-finished`', () => {
   it('is reported when the last command can no longer be undone, with what was canceled', async () => {
-    const engine = await halfWay({ concurrency: 6 });
+    const engine = await halfWay({ settings: { concurrency: 6 } });
     await engine.uploader.addFiles([fileOf(2, 10, 'b.bin')]);
     engine.service.answerAll('cancel');
     await until(() => engine.service.waiting('put').length === 3);
@@ -125,7 +120,7 @@ describe('`uploads-finished`', () => {
   });
 
   it('is not reported again when the removal of a finished upload is undone', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await engine.waitForChange('uploads-finished');
@@ -143,7 +138,7 @@ describe('`uploads-finished`', () => {
 describe('the record of an upload that is withdrawn', () => {
   it('is deleted, and a retry after that is saved like any other upload', async () => {
     const store = newStore();
-    const engine = await halfWay({}, { store });
+    const engine = await halfWay({ store });
     engine.service.answerAll('cancel');
     await until(async () => (await keysOf(store)) === 1);
     await withdraw(engine, 'canceled');
@@ -158,7 +153,7 @@ describe('the record of an upload that is withdrawn', () => {
     const store = await createUnfinished(file);
     const [record] = await store.list();
     await store.update(record?.key ?? '', { isWithdrawn: true });
-    const engine = new TestEngine({}, { store: { ...store, prune: async () => undefined } });
+    const engine = world({ store: { ...store, prune: async () => undefined } });
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([file]);
     await until(async () => (await keysOf(store)) === 1);
@@ -167,7 +162,7 @@ describe('the record of an upload that is withdrawn', () => {
 
   it('is kept, but not restored by another visit, and deleted when no tab uses it', async () => {
     const store = newStore();
-    const engine = await halfWay({}, { store });
+    const engine = await halfWay({ store });
     await until(async () => (await keysOf(store)) === 1);
     const [record] = await store.list();
     await withdraw(engine, 'canceled');
@@ -182,7 +177,7 @@ describe('the record of an upload that is withdrawn', () => {
 
   it('is listed again after undo', async () => {
     const store = newStore();
-    const engine = await halfWay({}, { store });
+    const engine = await halfWay({ store });
     await until(async () => (await keysOf(store)) === 1);
     await withdraw(engine, 'canceled');
     await until(async () => (await keysOf(store)) === 0);
@@ -192,7 +187,7 @@ describe('the record of an upload that is withdrawn', () => {
 
   it('is locked, also if the upload was restored from an earlier visit', async () => {
     const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
-    const engine = new TestEngine({}, { store });
+    const engine = world({ store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     const isLocked = async (): Promise<boolean> => {
       const { held = [] } = await navigator.locks.query();
@@ -210,9 +205,9 @@ describe('the record of an upload that is withdrawn', () => {
 
   it('is not marked while another tab runs the upload', async () => {
     const store = newStore();
-    const engine = await halfWay({}, { store });
+    const engine = await halfWay({ store });
     await until(async () => (await keysOf(store)) === 1);
-    const other = new TestEngine({}, { store });
+    const other = world({ store });
     await other.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
     await withdraw(other, 'canceled');

@@ -7,8 +7,8 @@ import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts'
 import { fileOf, sha256 } from './bytes.ts';
 import { jumpClock } from './clock.ts';
 import { quietFor, settled } from './collect.ts';
-import { ENGINE_SETTINGS } from './engine.ts';
 import { ALL_SIZES, type Completed, FILES, MIN_CHUNK_BYTES, Tab } from './model-tab.ts';
+import { ENGINE_SETTINGS } from './world.ts';
 
 /** A simulation counts as stuck if nothing changes for this time, in milliseconds, while all faults are off. */
 const STUCK_MS = 15_000;

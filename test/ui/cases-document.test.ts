@@ -6,7 +6,6 @@ import type { ReactiveController } from 'lit';
 import { FocusController, type FocusHost } from '../../src/ui/focus-controller.ts';
 import { freshFile } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
-import { closeEngines } from '../support/engine.ts';
 import {
   fileReaches,
   reaches,
@@ -24,7 +23,6 @@ const frames: HTMLIFrameElement[] = [];
 afterEach(async () => {
   restoreBrowser();
   await resetMouse();
-  await closeEngines();
   for (const element of document.querySelectorAll('secure-uploader')) element.remove();
   for (const frame of frames.splice(0)) frame.remove();
 });

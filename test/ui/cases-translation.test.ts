@@ -5,7 +5,6 @@ import { resetMouse, sendMouse } from '@web/test-runner-commands';
 import { ENGLISH } from '../../src/ui/messages.ts';
 import { freshFile } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
-import { closeEngines } from '../support/engine.ts';
 import { click, press } from './accessible.ts';
 import { removeStages, stage } from './login-stage.ts';
 import { fileReaches, restoreBrowser, setUp } from './stage.ts';
@@ -16,7 +15,6 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
   restoreBrowser();
   await resetMouse();
-  await closeEngines();
 });
 
 const font = (...content: (string | Node)[]): HTMLElement => {

@@ -3,7 +3,6 @@
 import { expect } from '@open-wc/testing';
 import { resetMouse, sendKeys, sendMouse } from '@web/test-runner-commands';
 import { freshFile } from '../support/bytes.ts';
-import { closeEngines } from '../support/engine.ts';
 import { replace, restoreBrowser, type ScriptedStage, setUp } from './stage.ts';
 import { all, dragEvent, one, shown, textFile, textOf, transferOf } from './support.ts';
 
@@ -12,7 +11,6 @@ const made: Element[] = [];
 afterEach(async () => {
   restoreBrowser();
   await resetMouse();
-  await closeEngines();
   for (const each of made.splice(0)) each.remove();
 });
 

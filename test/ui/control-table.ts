@@ -3,8 +3,8 @@
 import { UploaderError } from '../../src/core/errors.ts';
 import type { ErrorCode } from '../../src/index.ts';
 import { fileOf, freshFile } from '../support/bytes.ts';
-import { createUnfinished, TestEngine } from '../support/engine.ts';
 import type { Kind } from '../support/scripted-service.ts';
+import { createUnfinished, world } from '../support/world.ts';
 import { fileReaches, type ScriptedStage, type Stage, type StageSettings, setUp } from './stage.ts';
 
 /** Effect of a control: the engine's new state, or, if the state stays the same, the name of the control that appears. */
@@ -106,14 +106,14 @@ async function openEnded(): Promise<Stage> {
 /** Opens a list with an unfinished upload of an earlier visit, of which one chunk is stored. */
 async function openEarlier(): Promise<Stage> {
   const baseUrl = `https://${crypto.randomUUID()}.test`;
-  const store = await createUnfinished(A, { baseUrl });
+  const store = await createUnfinished(A, { settings: { baseUrl } });
   return setUp(['cancel'], { baseUrl }, { store });
 }
 
 /** Opens a list with a file that another tab uploads. */
 async function openElsewhere(): Promise<Stage> {
   const baseUrl = `https://${crypto.randomUUID()}.test`;
-  const other = new TestEngine({ baseUrl });
+  const other = world({ settings: { baseUrl } });
   other.service.answerAll('open', 'presign');
   await other.uploader.addFiles(A);
   await other.service.nextRequest('put');

@@ -1,7 +1,6 @@
 // Tests the controls of a table, by mouse and by keyboard in each state.
 
 import { expect } from '@open-wc/testing';
-import { closeEngines } from '../support/engine.ts';
 import { isFullSize } from '../support/scope.ts';
 import { click, controlOf, controlsOf, controlsOfTree, LIST, press, tabThrough } from './accessible.ts';
 import { DISABLED, FIELD, type Situation } from './control-table.ts';
@@ -41,9 +40,8 @@ async function check(
  */
 export function describeControls(situations: readonly Situation[]): void {
   const operated = new Set<string>();
-  afterEach(async () => {
+  afterEach(() => {
     restoreBrowser();
-    await closeEngines();
   });
 
   for (const situation of situations) {

@@ -8,7 +8,6 @@ import { UploaderError } from '../../src/core/errors.ts';
 import type { FileSnapshot, Phase, SecureUploader } from '../../src/index.ts';
 import { freshFile } from '../support/bytes.ts';
 import { skipTime } from '../support/clock.ts';
-import { closeEngines } from '../support/engine.ts';
 import { click } from './accessible.ts';
 import '../../demo/states/widget-fixture.ts';
 import { outlineOf } from './outline.ts';
@@ -238,9 +237,8 @@ describe('a folder', () => {
 });
 
 describe('canceling a folder', () => {
-  afterEach(async () => {
+  afterEach(() => {
     restoreBrowser();
-    await closeEngines();
   });
 
   async function open(): Promise<ScriptedStage> {

@@ -6,7 +6,6 @@ import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
 import { freshFile } from '../support/bytes.ts';
-import { closeEngines } from '../support/engine.ts';
 import '../../demo/states/widget-fixture.ts';
 import { fileReaches, restoreBrowser, type Stage, setUp, stateOf } from './stage.ts';
 import { all, one, shown } from './support.ts';
@@ -170,9 +169,8 @@ it('what has the keyboard focus has an outline of 2 px', async () => {
 });
 
 describe('the list of the real element', () => {
-  afterEach(async () => {
+  afterEach(() => {
     restoreBrowser();
-    await closeEngines();
   });
 
   /** Opens a list in which the files `names` are being sent, and focuses its first row. */

@@ -5,7 +5,6 @@ import { resetMouse, sendKeys, sendMouse } from '@web/test-runner-commands';
 import { UploaderError } from '../../src/core/errors.ts';
 import { freshFile } from '../support/bytes.ts';
 import { type Clock, skipTime, stopClock } from '../support/clock.ts';
-import { closeEngines } from '../support/engine.ts';
 import { click } from './accessible.ts';
 import { fileReaches, reaches, restoreBrowser, type ScriptedStage, setUp, stateOf } from './stage.ts';
 import { all, button, one, shown, textOf } from './support.ts';
@@ -19,7 +18,6 @@ afterEach(async () => {
   for (const each of undoSteps.splice(0)) each();
   restoreBrowser();
   await resetMouse();
-  await closeEngines();
 });
 
 /** Opens a list in which each file is being sent. `ended` records the events that end an upload. */

@@ -4,9 +4,7 @@ import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../../src/core/types.ts';
 import { bytesOf, fileOf } from '../../support/bytes.ts';
 import { settled, until } from '../../support/collect.ts';
-import { closeEngines, createUnfinished, TestEngine } from '../../support/engine.ts';
-
-afterEach(closeEngines);
+import { createUnfinished, type World, world } from '../../support/world.ts';
 
 const noWorker = { workerUrl: '/no-such-worker.js' };
 const content = bytesOf(1, 2500);
@@ -21,9 +19,9 @@ function changedAt(place: number): Uint8Array<ArrayBuffer> {
 }
 
 /** Returns an engine that waits for the file of an earlier visit, of which the first chunk is stored. */
-async function nextVisit(): Promise<TestEngine> {
+async function nextVisit(): Promise<World> {
   const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
-  const engine = new TestEngine(noWorker, { store });
+  const engine = world({ settings: noWorker, store });
   await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
   engine.service.answerAll();
   return engine;
@@ -92,7 +90,7 @@ describe('a saved handle', () => {
         return;
       }
       await made.write(isSame ? content : changedAt(place));
-      const engine = new TestEngine(noWorker, { store: made.store });
+      const engine = world({ settings: noWorker, store: made.store });
       engine.service.answerAll();
       if (!isSame) {
         await until(() => engine.row(made.name)?.pauseReason === 'needs-file');

@@ -1,19 +1,17 @@
 // Uploads of an earlier visit that wait for their file: what a user can do with them, and which file they accept.
 
 import { expect } from '@open-wc/testing';
-import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
+import type { UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf, sha256 } from '../../support/bytes.ts';
 import { deferred, settled, until } from '../../support/collect.ts';
-import { closeEngines, createUnfinished, SERVICE_URL, TestEngine } from '../../support/engine.ts';
-
-afterEach(closeEngines);
+import { createUnfinished, newStore, SERVICE_URL, type World, world } from '../../support/world.ts';
 
 const file = fileOf(1, 2500, 'a.bin');
 
 /** Returns an engine whose list has an upload of an earlier visit with one stored chunk. */
-async function nextVisit(settings = {}): Promise<{ engine: TestEngine; store: UploadStore }> {
+async function nextVisit(settings = {}): Promise<{ engine: World; store: UploadStore }> {
   const store = await createUnfinished(file);
-  const engine = new TestEngine(settings, { store });
+  const engine = world({ settings, store });
   await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
   engine.service.answerAll();
   return { engine, store };
@@ -103,8 +101,8 @@ describe('an upload of an earlier visit', () => {
 
   it('rejects a file of another time whose first bytes are the same, and whose stored chunk is not', async () => {
     const large = fileOf(3, 200_000, 'large.bin');
-    const store = await createUnfinished(large, { chunkSize: 100_000 });
-    const engine = new TestEngine({ chunkSize: 100_000 }, { store });
+    const store = await createUnfinished(large, { settings: { chunkSize: 100_000 } });
+    const engine = world({ settings: { chunkSize: 100_000 }, store });
     await until(() => engine.row('large.bin')?.pauseReason === 'needs-file');
     const bytes = new Uint8Array(await large.arrayBuffer());
     bytes[90_000] = 255 - (bytes[90_000] ?? 0);
@@ -128,8 +126,8 @@ describe('an upload of an earlier visit', () => {
     const [old] = await store.list();
     if (!old) throw new Error('there is a record');
     await store.save({ ...old, createdAtMs: Date.now() - 25 * 3_600_000 });
-    await createUnfinished(fileOf(2, 2500, 'young.bin'), {}, store);
-    const engine = new TestEngine({ keepDays: 1 }, { store });
+    await createUnfinished(fileOf(2, 2500, 'young.bin'), { store });
+    const engine = world({ settings: { keepDays: 1 }, store });
     await until(() => engine.row('young.bin')?.pauseReason === 'needs-file');
     expect(engine.phases()).to.deep.equal(['paused']);
     expect((await store.list()).map(({ name }) => name)).to.deep.equal(['young.bin']);
@@ -148,7 +146,7 @@ describe('an upload of an earlier visit', () => {
       log.push('listed');
       return store.list();
     };
-    const engine = new TestEngine({}, { store: { ...store, prune, list } });
+    const engine = world({ store: { ...store, prune, list } });
     for (let round = 0; round < 20; round += 1) await settled();
     mayPrune.resolve();
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
@@ -178,13 +176,13 @@ describe('an upload of an earlier visit', () => {
 
   it('is not listed beside its file if the page added the file before the saved uploads were read', async () => {
     const saved = await createUnfinished(file);
-    await createUnfinished(fileOf(2, 2500, 'b.bin'), {}, saved);
+    await createUnfinished(fileOf(2, 2500, 'b.bin'), { store: saved });
     const mayList = deferred();
     const list: typeof saved.list = async () => {
       await mayList.promise;
       return saved.list();
     };
-    const engine = new TestEngine({ manual: true }, { store: { ...saved, list } });
+    const engine = world({ settings: { manual: true }, store: { ...saved, list } });
     await engine.uploader.addFiles([file]);
     mayList.resolve();
     await until(() => engine.row('b.bin')?.pauseReason === 'needs-file');
@@ -219,8 +217,8 @@ describe('an upload of an earlier visit', () => {
 describe('a file that is added before the uploads of an earlier visit are restored', () => {
   it('is accepted immediately, even if the database does not respond', async () => {
     const never = new Promise<never>(() => undefined);
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = new TestEngine({}, { store: { ...store, prune: () => never, list: () => never } });
+    const store = newStore();
+    const engine = world({ store: { ...store, prune: () => never, list: () => never } });
     engine.service.answerAll();
     await engine.uploader.addFiles([file]);
     await engine.waitForChange('upload-completed');
@@ -233,7 +231,7 @@ describe('a file that is added before the uploads of an earlier visit are restor
       await listing.promise;
       return store.list();
     };
-    const engine = new TestEngine({}, { store: { ...store, list } });
+    const engine = world({ store: { ...store, list } });
     engine.service.answerAll();
     await engine.uploader.addFiles([file, fileOf(2, 2500, 'b.bin')]);
     listing.resolve();
@@ -247,8 +245,8 @@ describe('a file that is added before the uploads of an earlier visit are restor
 
 describe('uploads of another owner', () => {
   it('leave the list with their owner, whatever their phase, stay saved, and come back with their owner', async () => {
-    const store = await createUnfinished(file, { owner: 'ann' });
-    const engine = new TestEngine({ owner: 'ann', accept: '.bin' }, { store });
+    const store = await createUnfinished(file, { settings: { owner: 'ann' } });
+    const engine = world({ settings: { owner: 'ann', accept: '.bin' }, store });
     const settings = {
       baseUrl: SERVICE_URL,
       parentId: 'folder-a',
@@ -275,7 +273,7 @@ describe('uploads of another owner', () => {
   });
 
   it('are not shown if their owner leaves while they are loaded', async () => {
-    const store = await createUnfinished(file, { owner: 'ann' });
+    const store = await createUnfinished(file, { settings: { owner: 'ann' } });
     const asked = deferred();
     const listing = deferred();
     const list: typeof store.list = async () => {
@@ -283,7 +281,7 @@ describe('uploads of another owner', () => {
       await listing.promise;
       return store.list();
     };
-    const engine = new TestEngine({ owner: 'ann' }, { store: { ...store, list } });
+    const engine = world({ settings: { owner: 'ann' }, store: { ...store, list } });
     await asked.promise;
     engine.uploader.configure({ ...engine.input, owner: 'bob' });
     listing.resolve();
@@ -295,7 +293,7 @@ describe('uploads of another owner', () => {
 
   it('are not mixed with those that were picked before an owner was set', async () => {
     const store = await createUnfinished(file);
-    const engine = new TestEngine({}, { store });
+    const engine = world({ store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);
     engine.uploader.configure({ baseUrl: SERVICE_URL, auth: 'none', owner: 'ann' });

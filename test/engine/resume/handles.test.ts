@@ -5,9 +5,7 @@ import type { PickedFile } from '../../../src/core/types.ts';
 import type { UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
 import { deferred, settled, until } from '../../support/collect.ts';
-import { closeEngines, createUnfinished, TestEngine } from '../../support/engine.ts';
-
-afterEach(closeEngines);
+import { createUnfinished, world } from '../../support/world.ts';
 
 const file = fileOf(1, 2500, 'a.bin');
 
@@ -16,21 +14,21 @@ const file = fileOf(1, 2500, 'a.bin');
  * without `remove`, if the browser has no writable handles.
  */
 async function createWithHandle(
-  before?: UploadStore,
+  options: { readonly store?: UploadStore } = {},
 ): Promise<{ store: UploadStore; file: File; remove?: () => Promise<void> }> {
   const folder = await navigator.storage?.getDirectory?.().catch(() => undefined);
   const name = `${crypto.randomUUID()}.bin`;
   const handle = await folder?.getFileHandle(name, { create: true });
   if (!folder || typeof handle?.createWritable !== 'function') {
     const own = fileOf(1, 2500, name);
-    return { store: await createUnfinished(own, {}, before), file: own };
+    return { store: await createUnfinished(own, options), file: own };
   }
   const writable = await handle.createWritable();
   await writable.write(file);
   await writable.close();
   const picked: PickedFile = { file: await handle.getFile(), relativePath: 'a.bin', handle };
   return {
-    store: await createUnfinished(picked, {}, before),
+    store: await createUnfinished(picked, options),
     file: picked.file,
     remove: () => folder.removeEntry(name),
   };
@@ -49,7 +47,7 @@ describe('a file whose handle was saved', () => {
 
   it('resumes without a click while the permission lasts', async () => {
     const { store, remove } = await createWithHandle();
-    const engine = new TestEngine({}, { store });
+    const engine = world({ store });
     engine.service.answerAll();
     if (remove) await engine.waitForChange('upload-completed');
     else await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
@@ -60,8 +58,8 @@ describe('a file whose handle was saved', () => {
 
   it('resumes in its turn, if more files are found than run at once', async () => {
     const { store, remove } = await createWithHandle();
-    for (let count = 1; count < 5; count += 1) await createWithHandle(store);
-    const engine = new TestEngine({ concurrency: 1 }, { store });
+    for (let count = 1; count < 5; count += 1) await createWithHandle({ store });
+    const engine = world({ settings: { concurrency: 1 }, store });
     const reasonOf = (at: number): unknown => engine.uploader.snapshot.files[at]?.pauseReason;
     if (remove) await until(() => reasonOf(0) === undefined && reasonOf(4) !== 'resuming');
     else await until(() => reasonOf(4) === 'needs-file');
@@ -74,10 +72,10 @@ describe('a file whose handle was saved', () => {
 
   it('resumes after a cancel that was undone, even if its file was found in between', async () => {
     const { store, remove } = await createWithHandle();
-    await createWithHandle(store);
+    await createWithHandle({ store });
     if (!remove) {
       // Without a saved handle, the upload waits for its file again.
-      const { uploader } = new TestEngine({}, { store });
+      const { uploader } = world({ store });
       await until(() => uploader.snapshot.files[1]?.pauseReason === 'needs-file');
       const ids = uploader.snapshot.files.slice(0, 1).map(({ id }) => id);
       await uploader.apply({ type: 'withdraw', next: 'canceled' }, ids);
@@ -96,7 +94,7 @@ describe('a file whose handle was saved', () => {
         return 'granted';
       },
     });
-    const engine = new TestEngine({}, { store });
+    const engine = world({ store });
     engine.service.answerAll();
     await asked.promise;
     const [first] = engine.uploader.snapshot.files;
@@ -110,7 +108,7 @@ describe('a file whose handle was saved', () => {
 
   it('stays paused if the user paused it, and resumes with a click', async () => {
     const { store, file: own, remove } = await createWithHandle();
-    const before = new TestEngine({}, { store });
+    const before = world({ store });
     before.service.answerAll('presign');
     await until(
       () => before.uploader.snapshot.files[0]?.pauseReason === 'needs-file' || remove !== undefined,
@@ -119,7 +117,7 @@ describe('a file whose handle was saved', () => {
     await before.service.nextRequest('put');
     await before.uploader.pause();
     await before.uploader.close();
-    const engine = new TestEngine({}, { store });
+    const engine = world({ store });
     engine.service.answerAll();
     await until(() => engine.uploader.snapshot.files[0]?.pauseReason === (remove ? 'user' : 'needs-file'));
     await settled();
@@ -132,9 +130,9 @@ describe('a file whose handle was saved', () => {
 
   it('is not waited for longer than a few seconds if its drive never answers', async () => {
     const { store, remove } = await createWithHandle();
-    await createWithHandle(store);
+    await createWithHandle({ store });
     if (!remove) {
-      const engine = new TestEngine({}, { store });
+      const engine = world({ store });
       await until(() => engine.uploader.snapshot.files[1]?.pauseReason === 'needs-file');
       return;
     }
@@ -143,7 +141,7 @@ describe('a file whose handle was saved', () => {
       configurable: true,
       value: () => (askedCount++ === 0 ? new Promise(() => undefined) : Promise.resolve('granted')),
     });
-    const engine = new TestEngine({}, { store });
+    const engine = world({ store });
     engine.service.answerAll();
     await engine.waitForChange('upload-completed');
     expect(engine.phases()).to.have.members(['paused', 'done']);
@@ -157,7 +155,7 @@ describe('a file whose handle was saved', () => {
       return new File([file], file.name, { lastModified: file.lastModified + 1000 });
     };
     try {
-      const engine = new TestEngine({}, { store });
+      const engine = world({ store });
       engine.service.answerAll();
       if (!remove) {
         await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
@@ -174,7 +172,7 @@ describe('a file whose handle was saved', () => {
   it('needs the user if its file is gone', async () => {
     const { store, remove } = await createWithHandle();
     await remove?.();
-    const engine = new TestEngine({}, { store });
+    const engine = world({ store });
     await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
     expect(engine.uploader.snapshot.rejections).to.deep.equal([]);
   });
@@ -182,7 +180,7 @@ describe('a file whose handle was saved', () => {
   it('resumes from its handle on request if the browser has to ask, without being picked', async () => {
     const { store, file: own, remove } = await createWithHandle();
     if (remove) denyHandles();
-    const engine = new TestEngine({}, { store });
+    const engine = world({ store });
     engine.service.answerAll();
     await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
     const id = engine.uploader.snapshot.files[0]?.id ?? '';

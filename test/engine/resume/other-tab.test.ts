@@ -2,22 +2,20 @@
 
 import { expect } from '@open-wc/testing';
 import type { UploaderOptions } from '../../../src/engine/uploader.ts';
-import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
+import type { UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
 import { settled, until } from '../../support/collect.ts';
-import { closeEngines, createUnfinished, halfWay, TestEngine } from '../../support/engine.ts';
-
-afterEach(closeEngines);
+import { createUnfinished, halfWay, newStore, type World, world } from '../../support/world.ts';
 
 const file = fileOf(1, 2500, 'a.bin');
 
 describe('a saved upload that another tab runs while the page opens', () => {
   /** Returns two tabs: `one` runs the upload and has stored one of three chunks, `other` was opened afterwards. */
-  async function opened(): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const one = await halfWay({}, { store });
+  async function opened(): Promise<{ store: UploadStore; one: World; other: World }> {
+    const store = newStore();
+    const one = await halfWay({ store });
     await until(async () => (await store.list())[0]?.stored.size === 1);
-    const other = new TestEngine({}, { store });
+    const other = world({ store });
     await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
     return { store, one, other };
   }
@@ -142,7 +140,7 @@ describe('a saved upload that another tab runs while the page opens', () => {
 
   it('that is removed here does not come back while that tab runs it', async () => {
     const { store, other } = await opened();
-    await createUnfinished(fileOf(2, 2500, 'b.bin'), {}, store);
+    await createUnfinished(fileOf(2, 2500, 'b.bin'), { store });
     await other.uploader.remove(other.id('a.bin'));
     other.uploader.configure({ ...other.input, concurrency: 3 });
     await until(() => other.row('b.bin')?.pauseReason === 'needs-file');
@@ -152,14 +150,14 @@ describe('a saved upload that another tab runs while the page opens', () => {
 
 describe('a kept file that another tab sends while the page opens', () => {
   /** Like `opened()`, with `keep-files`. */
-  async function kept(): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const one = await halfWay({ keepFiles: true }, { store });
+  async function kept(): Promise<{ store: UploadStore; one: World; other: World }> {
+    const store = newStore();
+    const one = await halfWay({ settings: { keepFiles: true }, store });
     await until(async () => {
       const [record] = await store.list();
       return record?.file !== undefined && record.stored.size === 1;
     });
-    const other = new TestEngine({ keepFiles: true }, { store });
+    const other = world({ settings: { keepFiles: true }, store });
     other.service.answerAll();
     await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
     return { store, one, other };
@@ -197,7 +195,7 @@ describe('a kept file that another tab sends while the page opens', () => {
 
   it('continues in one of two other tabs, and is canceled for both of them there', async () => {
     const { store, one, other } = await kept();
-    const third = new TestEngine({ keepFiles: true }, { store });
+    const third = world({ settings: { keepFiles: true }, store });
     await until(() => third.row('a.bin')?.pauseReason === 'other-tab');
     for (const { service } of [other, third]) service.hold('put');
     await one.uploader.close();
@@ -210,8 +208,8 @@ describe('a kept file that another tab sends while the page opens', () => {
   });
 
   it('is not sent again if it ends while the records are read', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const before = new TestEngine({ keepFiles: true }, { store });
+    const store = newStore();
+    const before = world({ settings: { keepFiles: true }, store });
     before.service.answerAll('open', 'presign', 'commit');
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin'), fileOf(2, 10, 'b.bin')]);
     await until(async () => (await store.list()).filter((record) => record.file).length === 2);
@@ -226,7 +224,7 @@ describe('a kept file that another tab sends while the page opens', () => {
       await until(async () => (await store.list()).length === 1);
       return records;
     };
-    const engine = new TestEngine({ keepFiles: true }, { store: { ...store, list } });
+    const engine = world({ settings: { keepFiles: true }, store: { ...store, list } });
     await until(() => engine.uploader.snapshot.files.some(({ pauseReason }) => pauseReason === 'other-tab'));
     second.answer();
     await before.waitForChange('upload-completed', 2);
@@ -238,7 +236,7 @@ describe('a kept file that another tab sends while the page opens', () => {
   it('is not taken for one of another tab if the settings change while it is restored', async () => {
     const { store, one, other } = await kept();
     await Promise.all([one, other].map(({ uploader }) => uploader.close()));
-    const next = new TestEngine({ keepFiles: true }, { store });
+    const next = world({ settings: { keepFiles: true }, store });
     next.service.answerAll();
     for (const batchSize of [10, 11, 12]) next.uploader.configure({ ...next.input, batchSize });
     await next.waitForChange('upload-completed');
@@ -251,7 +249,7 @@ describe('a kept file that another tab sends while the page opens', () => {
       const record = await store.find(key);
       return record && { ...record, firstSliceHash: 'another' };
     };
-    const other = new TestEngine({ keepFiles: true }, { store: { ...store, find } });
+    const other = world({ settings: { keepFiles: true }, store: { ...store, find } });
     await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
     await Promise.all([one, first].map(({ uploader }) => uploader.close()));
     await until(() => other.row('a.bin')?.pauseReason === 'needs-file');
@@ -259,10 +257,10 @@ describe('a kept file that another tab sends while the page opens', () => {
 });
 
 it('an upload that one tab paused and another one continues is no longer saved as paused', async () => {
-  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-  const one = await halfWay({}, { store });
+  const store = newStore();
+  const one = await halfWay({ store });
   await until(async () => (await store.list())[0]?.stored.size === 1);
-  const other = new TestEngine({}, { store });
+  const other = world({ store });
   other.service.answerAll('presign');
   await other.uploader.addFiles([file]);
   await one.uploader.pause();
@@ -274,11 +272,11 @@ describe('two uploaders on one page', () => {
   for (const end of ['suspend', 'close'] as const)
     it(`list a saved upload once, and the second one lists it after the first one's ${end}()`, async () => {
       const store = await createUnfinished(file);
-      await createUnfinished(fileOf(2, 2500, 'b.bin'), {}, store);
+      await createUnfinished(fileOf(2, 2500, 'b.bin'), { store });
       const page: UploaderOptions['page'] = new Set();
-      const first = new TestEngine({}, { store, page });
-      const second = new TestEngine({}, { store, page });
-      const names = ({ uploader }: TestEngine): string[] => uploader.snapshot.files.map(({ name }) => name);
+      const first = world({ store, page });
+      const second = world({ store, page });
+      const names = ({ uploader }: World): string[] => uploader.snapshot.files.map(({ name }) => name);
       const listed = (): string[] => [...names(first), ...names(second)];
       await until(() => listed().length >= 2);
       await settled();

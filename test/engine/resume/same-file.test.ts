@@ -5,10 +5,8 @@ import { UploaderError } from '../../../src/core/errors.ts';
 import { bytesOf, fileOf } from '../../support/bytes.ts';
 import { deferred, settled, until } from '../../support/collect.ts';
 import { onDrive } from '../../support/drive.ts';
-import { closeEngines, createUnfinished, TestEngine } from '../../support/engine.ts';
 import { slowWorker } from '../../support/slow-worker.ts';
-
-afterEach(closeEngines);
+import { createUnfinished, type World, world } from '../../support/world.ts';
 
 const noWorker = { workerUrl: '/no-such-worker.js', concurrency: 1 };
 const file = fileOf(1, 2500, 'a.bin');
@@ -19,8 +17,8 @@ const other = (): File =>
   later(new File([bytesOf(99, 2500)], 'a.bin', { lastModified: 1_700_000_000_000 }), 7000);
 
 /** Returns an engine whose list has `file` of an earlier visit with one stored chunk. */
-async function nextVisit(settings = {}): Promise<TestEngine> {
-  const engine = new TestEngine({ ...noWorker, ...settings }, { store: await createUnfinished(file) });
+async function nextVisit(settings = {}): Promise<World> {
+  const engine = world({ settings: { ...noWorker, ...settings }, store: await createUnfinished(file) });
   await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
   engine.service.answerAll();
   return engine;
@@ -48,7 +46,7 @@ function behind(gate: Promise<void>, file: File, onRead: () => void = () => unde
   return file;
 }
 
-const phasesOf = ({ uploader }: TestEngine): unknown[] =>
+const phasesOf = ({ uploader }: World): unknown[] =>
   uploader.snapshot.files.map(({ phase, pauseReason }) => pauseReason ?? phase);
 
 describe('an added file that differs from a needed one in its time', () => {
@@ -67,8 +65,8 @@ describe('an added file that differs from a needed one in its time', () => {
   it('goes to the one of two uploads of its name and size that has its bytes', async () => {
     const second = other();
     const store = await createUnfinished(file);
-    await createUnfinished(second, {}, store);
-    const engine = new TestEngine(noWorker, { store });
+    await createUnfinished(second, { store });
+    const engine = world({ settings: noWorker, store });
     await until(() => phasesOf(engine).join() === 'needs-file,needs-file');
     engine.service.answerAll();
     await engine.uploader.addFiles([later(second), later(file)]);
@@ -78,7 +76,7 @@ describe('an added file that differs from a needed one in its time', () => {
   });
 
   it('is another upload if nothing is saved that it could be compared with', async () => {
-    const engine = new TestEngine(noWorker);
+    const engine = world({ settings: noWorker });
     engine.service.answerAll();
     await engine.uploader.addFiles([onDrive(fileOf(1, 900, 'photo.jpg'), { isAway: true })]);
     await until(() => engine.row('photo.jpg')?.pauseReason === 'needs-file');
@@ -143,9 +141,9 @@ describe('a file that is opened again by its handle', () => {
     }) as unknown as FileSystemFileHandle;
 
   /** Returns an engine that has stored one chunk of `away.bin`, which then became unreadable. */
-  async function touched(getFile: () => Promise<File>): Promise<TestEngine> {
+  async function touched(getFile: () => Promise<File>): Promise<World> {
     const drive = { isAway: false };
-    const engine = new TestEngine(noWorker);
+    const engine = world({ settings: noWorker });
     engine.service.answerAll('open', 'presign', 'commit');
     const picked = { file: onDrive(large(), drive), relativePath: 'away.bin', handle: handleOf(getFile) };
     await engine.uploader.addFiles([picked]);
@@ -186,7 +184,7 @@ describe('a file that is opened again by its handle', () => {
 
   it('is opened once if it is changed again and again', async () => {
     let openedCount = 0;
-    const engine = new TestEngine(noWorker);
+    const engine = world({ settings: noWorker });
     engine.service.answerAll('open', 'presign', 'commit');
     const handle = handleOf(async () => later(large(), ++openedCount * 1000));
     await engine.uploader.addFiles([{ file: large(), relativePath: 'away.bin', handle }]);
@@ -201,7 +199,7 @@ describe('a file that is opened again by its handle', () => {
   });
 
   it('is requested if nothing is saved that it could be compared with', async () => {
-    const engine = new TestEngine(noWorker);
+    const engine = world({ settings: noWorker });
     engine.service.answerAll();
     const handle = handleOf(async () => new File([bytesOf(9, 900)], 'away.bin', { lastModified: 1 }));
     const away = onDrive(fileOf(1, 900, 'away.bin'), { isAway: true });

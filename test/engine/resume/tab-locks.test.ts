@@ -2,28 +2,26 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../../src/core/errors.ts';
-import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
+import type { UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
 import { settled, until } from '../../support/collect.ts';
 import { onDrive } from '../../support/drive.ts';
-import { closeEngines, createUnfinished, SERVICE_URL, TestEngine } from '../../support/engine.ts';
 import { ScriptedService } from '../../support/scripted-service.ts';
 import { ScriptedSignIn } from '../../support/scripted-sign-in.ts';
-
-afterEach(closeEngines);
+import { createUnfinished, newStore, SERVICE_URL, type World, world } from '../../support/world.ts';
 
 const file = fileOf(1, 2500, 'a.bin');
 
 /** Returns two tabs that show an upload of an earlier visit without its file. One of three chunks is stored. */
-async function twoVisits(): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
+async function twoVisits(): Promise<{ store: UploadStore; one: World; other: World }> {
   const store = await createUnfinished(file);
-  const [one, other] = [new TestEngine({}, { store }), new TestEngine({}, { store })];
+  const [one, other] = [world({ store }), world({ store })];
   for (const tab of [one, other]) await until(() => tab.row('a.bin')?.pauseReason === 'needs-file');
   return { store, one, other };
 }
 
 /** Starts the upload in `tab`, and waits until two of its chunks are stored. */
-async function runsIn(tab: TestEngine, store: UploadStore): Promise<void> {
+async function runsIn(tab: World, store: UploadStore): Promise<void> {
   tab.service.answerAll('presign', 'commit');
   await tab.uploader.addFiles([file]);
   (await tab.service.nextRequest('put')).answer();
@@ -48,11 +46,11 @@ describe('an upload that both tabs restored', () => {
   it('is kept while one tab runs it, however old it is', async () => {
     const { store, one } = await twoVisits();
     await runsIn(one, store);
-    await createUnfinished(fileOf(2, 2500, 'z.bin'), {}, store);
+    await createUnfinished(fileOf(2, 2500, 'z.bin'), { store });
     const { now } = Date;
     try {
       Date.now = () => now() + 26 * 3_600_000;
-      new TestEngine({ keepDays: 1 }, { store });
+      void world({ settings: { keepDays: 1 }, store });
       // Waits until the engine has deleted the old record that no tab runs.
       await until(async () => (await store.list()).every(({ name }) => name !== 'z.bin'));
       await settled();
@@ -96,13 +94,13 @@ describe('an upload that both tabs restored', () => {
 
 describe('an upload that waits for another tab', () => {
   it('ends with that tab even if an earlier upload of the same file was removed from the list', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const other = new TestEngine({}, { store });
+    const store = newStore();
+    const other = world({ store });
     other.service.answerAll();
     await other.uploader.addFiles([file]);
     await other.waitForChange('upload-completed');
     await until(async () => (await store.list()).length === 0);
-    const one = new TestEngine({}, { store });
+    const one = world({ store });
     one.service.answerAll('open', 'presign', 'commit');
     await one.uploader.addFiles([file]);
     const put = await one.service.nextRequest('put');
@@ -129,12 +127,10 @@ describe('an upload that waits for another tab', () => {
 });
 
 /** Returns two tabs: `one` has started to upload `picked` and stored one chunk; `other` waits for `one`. */
-async function leaderAndWaiter(
-  picked = file,
-): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
-  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+async function leaderAndWaiter(picked = file): Promise<{ store: UploadStore; one: World; other: World }> {
+  const store = newStore();
   const settings = { workerUrl: '/no-such-worker.js', concurrency: 1 };
-  const [one, other] = [new TestEngine(settings, { store }), new TestEngine(settings, { store })];
+  const [one, other] = [world({ settings, store }), world({ settings, store })];
   one.service.answerAll('open', 'presign', 'cancel');
   await one.uploader.addFiles([picked]);
   (await one.service.nextRequest('put')).answer();
@@ -146,7 +142,7 @@ async function leaderAndWaiter(
 }
 
 describe('an upload that stops in the tab that has it', () => {
-  const ends: readonly (readonly [string, (one: TestEngine) => Promise<void>])[] = [
+  const ends: readonly (readonly [string, (one: World) => Promise<void>])[] = [
     [
       'has failed',
       async (one) =>
@@ -211,26 +207,26 @@ describe('a file that waits for another tab', () => {
   });
 
   it('leaves its slot also to uploads that were in the list before it started to wait', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const one = new TestEngine({}, { store });
+    const store = newStore();
+    const one = world({ store });
     one.service.answerAll('open', 'presign');
     await one.uploader.addFiles([fileOf(1, 50_000, 'a.bin')]);
     await one.service.nextRequest('put');
-    const other = new TestEngine({ concurrency: 1 }, { store });
+    const other = world({ settings: { concurrency: 1 }, store });
     other.service.answerAll();
     await other.uploader.addFiles([fileOf(1, 50_000, 'a.bin'), fileOf(2, 500, 'b.bin')]);
     await until(() => other.phase('b.bin') === 'done' && other.row('a.bin')?.pauseReason === 'other-tab');
   });
 
   it("still waits if the user has to sign in, shows the other tab's progress, and is done with it", async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const one = new TestEngine({}, { store });
+    const store = newStore();
+    const one = world({ store });
     one.service.answerAll('open', 'presign', 'commit');
     await one.uploader.addFiles([file]);
     const put = await one.service.nextRequest('put');
     const signIn = new ScriptedSignIn();
     const connect = signIn.connectTo(SERVICE_URL, new ScriptedService());
-    const other = new TestEngine({}, { store, connect });
+    const other = world({ store, connect });
     await other.uploader.addFiles([file]);
     signIn.say({ required: true, state: 'prompt' });
     expect(other.row('a.bin')?.pauseReason).to.equal('signed-out');
@@ -251,7 +247,7 @@ describe('uploads that wait for sign-in', () => {
     const signIn = new ScriptedSignIn();
     const service = new ScriptedService();
     const connect = signIn.connectTo(SERVICE_URL, service);
-    const engine = new TestEngine({ concurrency: 1, noResume: true }, { connect });
+    const engine = world({ settings: { concurrency: 1, noResume: true }, connect });
     await engine.uploader.addFiles([fileOf(1, 50_000, 'a.bin'), fileOf(2, 500, 'b.bin')]);
     engine.uploader.configure({ ...engine.input, baseUrl: 'https://other.test' });
     await engine.uploader.addFiles([fileOf(3, 500, 'c.bin')]);

@@ -8,10 +8,8 @@ import { Estimate, Progress } from '../../../src/engine/transfer/progress.ts';
 import { plan } from '../../../src/pipeline/plan.ts';
 import { fileOf } from '../../support/bytes.ts';
 import { settled } from '../../support/collect.ts';
-import { closeEngines, TestEngine } from '../../support/engine.ts';
 import { firstSeed } from '../../support/scope.ts';
-
-afterEach(closeEngines);
+import { world } from '../../support/world.ts';
 
 const CHUNK = 100;
 type Step = readonly ['sent' | 'stored' | 'skipped' | 'failed' | 'again', number, number];
@@ -286,7 +284,10 @@ describe('the progress of an upload', () => {
   it('never decreases, and is full only when the file is completed, whatever happens during the upload', async () => {
     await fc.assert(
       fc.asyncProperty(moves, fc.integer({ min: 1, max: 5500 }), async (script, sizeBytes) => {
-        const engine = new TestEngine({ noResume: true }, { policy: { attempts: 1e6, baseMs: 0, capMs: 0 } });
+        const engine = world({
+          settings: { noResume: true },
+          policy: { attempts: 1e6, baseMs: 0, capMs: 0 },
+        });
         engine.service.answerAll('open', 'presign', 'cancel');
         await engine.uploader.addFiles([fileOf(sizeBytes, sizeBytes, 'a.bin')]);
         for (const step of script) {
@@ -317,14 +318,14 @@ describe('the progress of an upload', () => {
           sentBytes = detail.sentBytes;
         }
         expect(engine.row('a.bin')).to.include({ sentBytes: sizeBytes, storedBytes: sizeBytes });
-        await closeEngines();
+        await engine.uploader.close();
       }),
       { numRuns: 25, seed: firstSeed },
     );
   });
 
   it('adds up all uploads that are not canceled', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 1000, 'a.bin'), fileOf(2, 2000, 'b.bin')]);
     await engine.waitForChange('uploads-finished');

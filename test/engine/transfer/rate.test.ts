@@ -4,19 +4,16 @@ import { expect } from '@open-wc/testing';
 import { fileOf, sha256 } from '../../support/bytes.ts';
 import { type Clock, stopClock } from '../../support/clock.ts';
 import { until } from '../../support/collect.ts';
-import { closeEngines, createUnfinished, TestEngine } from '../../support/engine.ts';
+import { createUnfinished, type World, world } from '../../support/world.ts';
 
 let clock: Clock;
 beforeEach(() => {
   clock = stopClock({ areTimersStopped: false });
 });
-afterEach(() => {
-  clock.restore();
-  return closeEngines();
-});
+afterEach(() => clock.restore());
 
 /** Responds to `count` PUTs at once, `rounds` times. Each PUT takes `ms`. */
-async function answerPuts({ service }: TestEngine, count: number, ms: number, rounds: number): Promise<void> {
+async function answerPuts({ service }: World, count: number, ms: number, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     const { size } = service.stored;
     await until(() => service.waiting('put').length === count);
@@ -28,7 +25,7 @@ async function answerPuts({ service }: TestEngine, count: number, ms: number, ro
 
 describe('the transfer rate of the list', () => {
   it('is the bytes sent divided by the time they took, also with many small files', async () => {
-    const engine = new TestEngine({ concurrency: 6, chunkSize: 'auto' });
+    const engine = world({ settings: { concurrency: 6, chunkSize: 'auto' } });
     engine.service.answerAll('open', 'presign', 'commit');
     const files = Array.from({ length: 300 }, (_, index) => fileOf(index + 1, 2000, `${index}.bin`));
     let shown: number | undefined;
@@ -42,7 +39,7 @@ describe('the transfer rate of the list', () => {
   });
 
   it('excludes bytes that the service already has', async () => {
-    const engine = new TestEngine();
+    const engine = world();
     const known = fileOf(1, 8000, 'known.bin');
     for (let start = 0; start < known.size; start += 1000)
       engine.service.stored.add(await sha256(known.slice(start, start + 1000)));
@@ -58,7 +55,7 @@ describe('the transfer rate of the list', () => {
 describe('the time left of the list', () => {
   it('excludes files that wait for the user', async () => {
     const store = await createUnfinished(fileOf(1, 90_000, 'old.bin'));
-    const engine = new TestEngine({}, { store });
+    const engine = world({ store });
     await until(() => engine.row('old.bin')?.pauseReason === 'needs-file');
     engine.service.answerAll('open', 'presign', 'commit');
     // The first reading of the snapshot sets the time left, so progress, which is reported later, is not read there.
@@ -76,7 +73,7 @@ describe('the time left of the list', () => {
 
 describe('a file that was canceled and is retried', () => {
   it('counts as sent only bytes sent since the retry', async () => {
-    const engine = new TestEngine({ concurrency: 1 });
+    const engine = world({ settings: { concurrency: 1 } });
     engine.service.isForgetful = true;
     engine.service.answerAll('open', 'presign', 'cancel');
     await engine.uploader.addFiles([fileOf(1, 10_000, 'a.bin')]);

@@ -3,13 +3,11 @@
 import { expect } from '@open-wc/testing';
 import { fileOf } from '../../support/bytes.ts';
 import { settled } from '../../support/collect.ts';
-import { closeEngines, TestEngine } from '../../support/engine.ts';
-
-afterEach(closeEngines);
+import { world } from '../../support/world.ts';
 
 it('a throttle that is removed, or set, during an upload applies from the next chunk', async () => {
   // A chunk of 1,000 bytes at one byte per second: the second chunk would start after 1,000 seconds.
-  const engine = new TestEngine({ throttle: 1, concurrency: 1 });
+  const engine = world({ settings: { throttle: 1, concurrency: 1 } });
   engine.service.answerAll('open', 'presign', 'commit');
   await engine.uploader.addFiles([fileOf(1, 5000, 'a.bin')]);
   (await engine.service.nextRequest('put')).answer();
