@@ -5,7 +5,7 @@ import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
 import { login } from '../../src/ui/styles/login.ts';
-import '../../demo/states/widget-fixture.ts';
+import { show } from './show.ts';
 import { one } from './support.ts';
 
 const LEAST = 3;
@@ -70,25 +70,19 @@ async function loadTheme(name: string): Promise<HTMLStyleElement> {
 
 for (const [theme, textLeast] of THEMES)
   for (const scheme of SCHEMES) {
-    const show = async (shown: Snapshot): Promise<WidgetFixture> => {
-      const element = await fixture<WidgetFixture>(
-        html`<widget-fixture style="color-scheme: ${scheme}"></widget-fixture>`,
-      );
-      await element.show(shown);
-      return element;
-    };
+    const style = `color-scheme: ${scheme}`;
     const surfaceOf = (element: WidgetFixture): string =>
       getComputedStyle(one(element, '.base')).backgroundColor;
 
     describe(`in ${scheme} mode${theme && ` with the theme ${theme}`}, a contrast of at least 3:1`, () => {
-      let style: HTMLStyleElement;
+      let sheet: HTMLStyleElement;
       before(async () => {
-        style = await loadTheme(theme);
+        sheet = await loadTheme(theme);
       });
-      after(() => style.remove());
+      after(() => sheet.remove());
 
       it(`separates texts from their surface, with at least ${textLeast}:1`, async () => {
-        const element = await show(STATES.errors as Snapshot);
+        const element = await show('errors', { style });
         const probe = document.createElement('i');
         element.renderRoot.append(probe);
         const colorOf = (name: string): Rgb => {
@@ -104,7 +98,7 @@ for (const [theme, textLeast] of THEMES)
 
       for (const [what, shown] of Object.entries(BARS))
         it(`separates the two parts of a bar that ${what}`, async () => {
-          const element = await show(shown);
+          const element = await show(shown, { style });
           const track = getComputedStyle(one(element, '.bar')).backgroundColor;
           const layers = [[surfaceOf(element), 1] as const, [track, 1] as const];
           for (const selector of ['.bar .sent']) {
@@ -115,7 +109,7 @@ for (const [theme, textLeast] of THEMES)
         });
 
       it('separates borders of buttons and of the drop zone from their surface', async () => {
-        const element = await show(STATES.empty as Snapshot);
+        const element = await show('empty', { style });
         const surface = paint([surfaceOf(element), 1]);
         const borders = [
           getComputedStyle(one(element, '[data-action=folder]')).borderTopColor,
@@ -127,7 +121,7 @@ for (const [theme, textLeast] of THEMES)
 
       it('separates fields of the sign-in form from the page', async () => {
         const page = await fixture<HTMLElement>(
-          html`<div style="color-scheme: ${scheme}"><style>${login}</style><secure-uploader-login><input /></secure-uploader-login></div>`,
+          html`<div style=${style}><style>${login}</style><secure-uploader-login><input /></secure-uploader-login></div>`,
         );
         const field = page.querySelector('input') as HTMLInputElement;
         field.style.color = 'var(--_surface)';
@@ -142,7 +136,7 @@ for (const [theme, textLeast] of THEMES)
 
 describe('a list in which every upload is paused', () => {
   it('has a total bar in the color of paused bars', async () => {
-    const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
+    const element = await show('empty');
     const colorOf = async (shown: Snapshot): Promise<string> => {
       await element.show(shown);
       return getComputedStyle(one(element, '.totals .sent')).backgroundColor;

@@ -1,14 +1,13 @@
 // `density="compact"`: rows of 40 px in wide places, lower rows in narrow ones, and no text that is cut off.
 
-import { expect, fixture, html } from '@open-wc/testing';
-import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
+import { expect } from '@open-wc/testing';
+import { file, STATES } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
-import type { Snapshot } from '../../src/index.ts';
 import german from '../../src/locales/de.ts';
 import { createFormat } from '../../src/ui/format.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from '../../src/ui/login-messages.ts';
-import '../../demo/states/widget-fixture.ts';
 import { longer, rewritten } from './pseudo.ts';
+import { show } from './show.ts';
 import { all, isLeftOut } from './support.ts';
 
 const ROW_PX = 40;
@@ -17,14 +16,6 @@ const PHASES = ['queued', 'hashing', 'uploading', 'committing', 'done', 'paused'
 const FILES = PHASES.map((phase) =>
   file(`${phase}.pdf`, phase, 45_000_000, 0.5, { ...(phase === 'paused' && { pauseReason: 'user' }) }),
 );
-
-async function show(shown: Snapshot, density: string, width: number): Promise<WidgetFixture> {
-  const element = await fixture<WidgetFixture>(
-    html`<widget-fixture style="inline-size: ${width}px; font-size: 16px" density=${density}></widget-fixture>`,
-  );
-  await element.show(shown);
-  return element;
-}
 
 const heightsOf = (element: WidgetFixture, selector = '.row'): number[] =>
   all(element, selector).map((row) => Math.round(row.getBoundingClientRect().height * 100) / 100);
@@ -95,7 +86,7 @@ describe('density', () => {
         const struck: string[] = [];
         for (const [state, shown] of Object.entries(STATES)) {
           if (shown.files.length === 0 || shown.files.length > 100) continue;
-          const element = await show(shown, density, 760);
+          const element = await show(shown, { density, width: 760 });
           element.more = { ...element.more, messages, format: createFormat(messages.locale) };
           await element.show(shown);
           for (let width = 280; width <= 800; width += 40)
@@ -110,7 +101,7 @@ describe('density', () => {
 
   it('compact has rows of 40 px in a wide place', async () => {
     for (const width of [600, 760]) {
-      const element = await show(snapshot(FILES), 'compact', width);
+      const element = await show(FILES, { density: 'compact', width });
       expect(heightsOf(element), `${width} px`).to.deep.equal(PHASES.map(() => ROW_PX));
     }
   });
@@ -118,7 +109,7 @@ describe('density', () => {
   it('compact has lower rows in a narrow place, too, all of the same height', async () => {
     for (const width of [280, 320, 360]) {
       const heights = async (density: string): Promise<number[]> =>
-        heightsOf(await show(snapshot(FILES), density, width)).slice(1);
+        heightsOf(await show(FILES, { density, width })).slice(1);
       const compact = await heights('compact');
       const [usual = 0] = await heights('');
       expect(new Set(compact).size, `${width} px`).to.equal(1);
@@ -128,7 +119,7 @@ describe('density', () => {
 
   it('comfortable has higher rows, and is the default', async () => {
     const [other, usual] = await Promise.all(
-      ['', 'comfortable'].map(async (density) => heightsOf(await show(snapshot(FILES), density, 760))),
+      ['', 'comfortable'].map(async (density) => heightsOf(await show(FILES, { density, width: 760 }))),
     );
     expect(usual).to.deep.equal(other);
     expect(Math.min(...(usual ?? []))).to.be.greaterThan(ROW_PX);
@@ -139,7 +130,7 @@ describe('density', () => {
     for (const [state, shown] of Object.entries(STATES)) {
       for (const width of WIDTHS_PX)
         for (const zoom of [1, 2]) {
-          const element = await show(shown as Snapshot, 'compact', width);
+          const element = await show(shown, { density: 'compact', width });
           element.style.fontSize = `${zoom * 16}px`;
           cut.push(...cutTexts(element).map((text) => `${state}, ${width} px, ${zoom * 100} %: ${text}`));
           element.remove();
@@ -149,7 +140,7 @@ describe('density', () => {
   });
 
   it('compact has no axe violations', async () => {
-    await expect(await show(STATES.errors as Snapshot, 'compact', 360)).to.be.accessible();
-    await expect(await show(STATES.uploading as Snapshot, 'compact', 760)).to.be.accessible();
+    await expect(await show('errors', { density: 'compact', width: 360 })).to.be.accessible();
+    await expect(await show('uploading', { density: 'compact', width: 760 })).to.be.accessible();
   });
 });

@@ -1,6 +1,6 @@
 // Asserts that no text is cut off: in all states, in narrow containers, with large text, in several languages and in longer texts.
 
-import { expect, fixture, html } from '@open-wc/testing';
+import { expect } from '@open-wc/testing';
 import { render } from 'lit';
 import { STATES } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
@@ -17,10 +17,9 @@ import { ENGLISH_LOGIN, type LoginMessages } from '../../src/ui/login-messages.t
 import { login } from '../../src/ui/styles/login.ts';
 import { loginStep } from '../../src/ui/views/login.ts';
 import { isFullSize } from '../support/scope.ts';
-import '../../demo/states/widget-fixture.ts';
 import { STEPS, viewOf } from './login-cases.ts';
-import type { Shown } from './panel-cases.ts';
 import { longer, rewritten } from './pseudo.ts';
+import { type Shown, show } from './show.ts';
 import { isLeftOut } from './support.ts';
 
 const WIDTHS_PX = [280, 320, 360, 480];
@@ -173,10 +172,8 @@ async function cutTextsOfAll(
 ): Promise<string[]> {
   const problems: string[] = [];
   for (const [state, { snapshot, rules, intake, more, step }] of looks) {
-    const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
+    const element = await show({ rules, intake });
     prepare(element);
-    element.rules = { ...element.rules, ...rules };
-    element.intake = { ...element.intake, ...intake };
     element.more = { ...element.more, ...more };
     if (step !== undefined) showForm(element, step);
     for (const width of WIDTHS_PX) {
@@ -230,10 +227,7 @@ it('a text with a fixed height is found if the spacing makes it too high', async
 });
 
 it('a row in a narrow container keeps its icon, its percentage and its buttons', async () => {
-  const element = await fixture<WidgetFixture>(
-    html`<widget-fixture style="inline-size: 280px"></widget-fixture>`,
-  );
-  await element.show(STATES.uploading as Snapshot);
+  const element = await show('uploading', { style: 'inline-size: 280px' });
   const row = element.renderRoot.querySelector('.row.uploading');
   for (const selector of ['.badge', '[data-action=go]', '[data-action=end]'])
     expect(row?.querySelector(selector)?.checkVisibility(), selector).to.equal(true);

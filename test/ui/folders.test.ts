@@ -1,6 +1,6 @@
 // Folders in the list: one row for each with sums and buttons, folded above ten files.
 
-import { expect, fixture, html } from '@open-wc/testing';
+import { expect } from '@open-wc/testing';
 import { resetMouse, sendKeys, sendMouse } from '@web/test-runner-commands';
 import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
@@ -9,8 +9,8 @@ import type { FileSnapshot, Phase, SecureUploader } from '../../src/index.ts';
 import { freshFile } from '../support/bytes.ts';
 import { skipTime } from '../support/clock.ts';
 import { click } from './accessible.ts';
-import '../../demo/states/widget-fixture.ts';
 import { outlineOf } from './outline.ts';
+import { show } from './show.ts';
 import { reaches, restoreBrowser, type ScriptedStage, setUp } from './stage.ts';
 import { all, button, one, shown, textOf } from './support.ts';
 
@@ -33,12 +33,6 @@ const scans = (count: number, ...phases: Phase[]): FileSnapshot[] =>
     });
   });
 
-async function show(...files: FileSnapshot[]): Promise<WidgetFixture> {
-  const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
-  await element.show(snapshot(files));
-  return element;
-}
-
 const names = (element: WidgetFixture): string[] =>
   all(element, '.row').map(({ dataset }) => dataset.id?.replace(/^id-|\.tif$/g, '') ?? '');
 
@@ -49,7 +43,7 @@ const folder = (element: WidgetFixture): string[] => outlineOf(one(element, '[pa
 
 describe('the row of a folder', () => {
   it('has the number, the sizes and the progress of its files', async () => {
-    const element = await show(...scans(12, 'done', 'done', 'uploading'));
+    const element = await show(scans(12, 'done', 'done', 'uploading'));
     expect(folder(element)).to.deep.equal([
       'file-icon <folder>',
       'file-name title=scans scans',
@@ -90,7 +84,7 @@ describe('the row of a folder', () => {
     ],
   ] as const)
     it(`says what is next while it ${title}`, async () => {
-      const element = await show(...files);
+      const element = await show(files);
       expect(folder(element).find((line) => line.startsWith('file-status'))).to.equal(
         `file-status ${status}`,
       );
@@ -100,19 +94,19 @@ describe('the row of a folder', () => {
     });
 
   it('chooses the folder again', async () => {
-    const element = await show(...scans(11, 'paused'));
+    const element = await show(scans(11, 'paused'));
     button(element, 'Choose a folder: scans').click();
     expect(element.calls.filter(([name]) => name !== 'holdUndo')).to.deep.equal([['resume', 'scans/']]);
   });
 
   it('has a name without characters that change its direction', async () => {
-    const element = await show(file('a.txt', 'queued', 1, 0, { relativePath: 'gpj\u202e.exe/a.txt' }));
+    const element = await show([file('a.txt', 'queued', 1, 0, { relativePath: 'gpj\u202e.exe/a.txt' })]);
     expect(folder(element)).to.include('file-name title=gpj.exe gpj.exe');
   });
 });
 
 const marked = async (...phases: Phase[]): Promise<string | undefined> =>
-  folder(await show(...scans(phases.length, ...phases)))[0];
+  folder(await show(scans(phases.length, ...phases)))[0];
 
 describe('the mark of a folder', () => {
   it('is that of a finished file only if all its files are uploaded', async () => {
@@ -133,12 +127,12 @@ describe('a folder', () => {
 
   it('with ten files shows them below its row, with their path in the folder', async () => {
     const files = [...scans(9), file('b.txt', 'done', 1, 1, { relativePath: 'scans/2026/may/b.txt' })];
-    const element = await show(
+    const element = await show([
       file('a', 'queued', 1),
       ...files.slice(0, 5),
       file('z', 'queued', 1),
       ...files.slice(5),
-    );
+    ]);
     expect(names(element)).to.deep.equal([
       'a',
       'scans/',
@@ -155,7 +149,7 @@ describe('a folder', () => {
   });
 
   it('with eleven files is folded until its button is pressed', async () => {
-    const element = await show(file('a', 'queued', 1), ...scans(11, 'done', 'uploading'));
+    const element = await show([file('a', 'queued', 1), ...scans(11, 'done', 'uploading')]);
     expect(names(element)).to.deep.equal(['a', 'scans/']);
     const fold = button(element, 'Files: scans');
     expect(fold.ariaExpanded).to.equal('false');
@@ -170,7 +164,7 @@ describe('a folder', () => {
   });
 
   it('stays folded or unfolded as its user chose', async () => {
-    const element = await show(...scans(11));
+    const element = await show(scans(11));
     await click(button(element, 'Files: scans'));
     await element.show(snapshot(scans(200)));
     expect(names(element).length).to.be.greaterThan(11);
@@ -180,19 +174,19 @@ describe('a folder', () => {
   });
 
   it('stays folded when one of eleven files is removed', async () => {
-    const element = await show(...scans(11));
+    const element = await show(scans(11));
     await element.show(snapshot(scans(10)));
     expect(names(element)).to.deep.equal(['scans/']);
   });
 
   it('shows its failed files at the top although it is folded', async () => {
-    const element = await show(file('a', 'queued', 1), ...scans(11, 'done', 'failed'));
+    const element = await show([file('a', 'queued', 1), ...scans(11, 'done', 'failed')]);
     expect(names(element)).to.deep.equal(['scans/', '2', 'a']);
     expect(one(element, '[part~=folder]').classList.contains('failed')).to.equal(true);
   });
 
   it('moves no row under the mouse when a file fails', async () => {
-    const element = await show(...scans(11), file('z', 'queued', 1));
+    const element = await show([...scans(11), file('z', 'queued', 1)]);
     const { left, top } = one(element, '[data-id=id-z]').getBoundingClientRect();
     await sendMouse({ type: 'move', position: [Math.round(left + 30), Math.round(top + 10)] });
     await shown(() => one(element, '[data-id=id-z]').matches(':hover'));
@@ -203,12 +197,12 @@ describe('a folder', () => {
   });
 
   it('goes to the end when all its files have ended', async () => {
-    const element = await show(...scans(11, ...Array<Phase>(11).fill('done')), file('a', 'queued', 1));
+    const element = await show([...scans(11, ...Array<Phase>(11).fill('done')), file('a', 'queued', 1)]);
     expect(names(element)).to.deep.equal(['a', 'scans/']);
   });
 
   it('is reached by the arrow keys, as are its buttons', async () => {
-    const element = await show(file('a', 'queued', 1), ...scans(11));
+    const element = await show([file('a', 'queued', 1), ...scans(11)]);
     one(element, '[data-id=id-a]').focus();
     await sendKeys({ press: 'ArrowDown' });
     expect(element.shadowRoot?.activeElement).to.equal(one(element, '[part~=folder]'));
@@ -223,7 +217,13 @@ describe('a folder', () => {
   it('of two folders with one name is one, and other folders have rows of their own', async () => {
     const inside = (path: string): FileSnapshot =>
       file(path, 'queued', 1, 0, { relativePath: path, id: path.replaceAll('/', '-') });
-    const element = await show(inside('a/x/1'), inside('b/x/1'), inside('a/2'), inside('/a/1'), inside('/3'));
+    const element = await show([
+      inside('a/x/1'),
+      inside('b/x/1'),
+      inside('a/2'),
+      inside('/a/1'),
+      inside('/3'),
+    ]);
     expect(names(element)).to.deep.equal(['a/', 'a-x-1', 'a-2', 'b/', 'b-x-1', '/a/', '-a-1', '-3']);
     expect(all(element, '.inside').map(({ dataset }) => dataset.id)).to.deep.equal([
       'a-x-1',

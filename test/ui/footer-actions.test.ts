@@ -1,11 +1,10 @@
 // The actions of the footer: which there are, how a narrow footer shows them, and what happens to the focus.
 
-import { expect, fixture, html } from '@open-wc/testing';
+import { expect } from '@open-wc/testing';
 import { a11ySnapshot, sendKeys } from '@web/test-runner-commands';
 import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
-import type { Snapshot } from '../../src/index.ts';
-import '../../demo/states/widget-fixture.ts';
+import { show } from './show.ts';
 import { all, button } from './support.ts';
 
 const failed = file('failed.txt', 'failed', 10, 0, { error: { code: 'network', retryable: true } });
@@ -13,12 +12,6 @@ const sent = file('sent.txt', 'uploading', 10, 0.5);
 const paused = file('paused.txt', 'paused', 10, 0.5, { pauseReason: 'user' });
 const offline = file('offline.txt', 'paused', 10, 0.5, { pauseReason: 'offline' });
 const MIXED = snapshot([failed, sent, paused]);
-
-async function show(state: Snapshot = MIXED, style = ''): Promise<WidgetFixture> {
-  const element = await fixture<WidgetFixture>(html`<widget-fixture style=${style}></widget-fixture>`);
-  await element.show(state);
-  return element;
-}
 
 const labels = (element: WidgetFixture): string[] =>
   all(element, '.bulk button').map((each) => (each.textContent ?? '').trim());
@@ -33,7 +26,7 @@ interface TreeNode {
 
 describe('the actions of the footer', () => {
   it('are those that are possible', async () => {
-    const element = await show(snapshot([sent, sent]));
+    const element = await show([sent, sent]);
     expect(labels(element)).to.deep.equal(['Pause all', 'Cancel all']);
     await element.show(MIXED);
     expect(labels(element)).to.deep.equal(['Pause all', 'Resume all', 'Retry failed files', 'Cancel all']);
@@ -41,7 +34,7 @@ describe('the actions of the footer', () => {
   });
 
   it('run once', async () => {
-    const element = await show();
+    const element = await show(MIXED);
     for (const [label, call] of [
       ['Resume all', ['resume']],
       ['Retry failed files', ['retry']],
@@ -53,7 +46,7 @@ describe('the actions of the footer', () => {
   });
 
   it('have one main button, which is highlighted if nothing runs', async () => {
-    const element = await show(snapshot([failed, paused, paused]));
+    const element = await show([failed, paused, paused]);
     expect(labels(element)).to.deep.equal(['Resume all', 'Retry failed files', 'Cancel all']);
     expect(all(element, '.bulk .primary').map((each) => each.textContent)).to.deep.equal(['Resume all']);
   });
@@ -71,7 +64,7 @@ describe('the actions of the footer', () => {
     });
 
   it('keep the focus when other actions go', async () => {
-    const element = await show();
+    const element = await show(MIXED);
     button(element, 'Retry failed files').focus();
     await element.show(snapshot([failed, sent, sent]));
     expect(focused(element)).to.equal('retry-failed');
@@ -80,7 +73,7 @@ describe('the actions of the footer', () => {
 
   it('hand the focus to the first one when theirs goes', async () => {
     for (const label of ['Resume all', 'Retry failed files']) {
-      const element = await show();
+      const element = await show(MIXED);
       button(element, label).focus();
       await element.show(snapshot([sent, sent]));
       expect(focused(element)).to.equal('pause-all');
@@ -111,7 +104,7 @@ describe('the actions of the footer', () => {
   it('retry all failed files, if at least one can be retried with the same name', async () => {
     const withCode = (code: 'forbidden' | 'name-taken') =>
       file(`${code}.txt`, 'failed', 10, 0, { error: { code, retryable: true } });
-    const element = await show(snapshot([withCode('name-taken'), withCode('name-taken')]));
+    const element = await show([withCode('name-taken'), withCode('name-taken')]);
     expect(labels(element)).to.deep.equal([]);
     for (const [files, isMain] of [
       [[withCode('forbidden'), withCode('name-taken')], false],
@@ -124,7 +117,7 @@ describe('the actions of the footer', () => {
   });
 
   it('are all reached with Tab', async () => {
-    const element = await show();
+    const element = await show(MIXED);
     button(element, 'Pause all').focus();
     for (const action of ['resume-all', 'retry-failed', 'cancel-all']) {
       await sendKeys({ press: 'Tab' });
@@ -134,10 +127,8 @@ describe('the actions of the footer', () => {
 });
 
 describe('a narrow footer', () => {
-  const NARROW = 'width: 320px';
-
   it('has icons in one line, which keep their names', async () => {
-    const element = await show(MIXED, NARROW);
+    const element = await show(MIXED, { width: 320 });
     const buttons = all(element, '.bulk button');
     expect(buttons.map((each) => each.querySelector('.icon')?.checkVisibility())).to.deep.equal([
       true,
@@ -158,12 +149,12 @@ describe('a narrow footer', () => {
   });
 
   it('has one line of facts below the headline while files are uploaded', async () => {
-    const element = await show(snapshot([sent, sent]), NARROW);
+    const element = await show([sent, sent], { width: 320 });
     expect(all(element, '.totals')[0]?.offsetHeight).to.be.within(60, 80);
   });
 
   it('has words for the main button of a list in which nothing runs', async () => {
-    const element = await show(snapshot([failed, paused, paused]), NARROW);
+    const element = await show([failed, paused, paused], { width: 320 });
     const [main, ...others] = all(element, '.bulk button');
     expect(main?.textContent).to.equal('Resume all');
     expect(main?.clientWidth).to.be.above(60);

@@ -1,26 +1,13 @@
 // `layout` and the slots: what is shown, and what replaces it.
 
-import { expect, fixture, html } from '@open-wc/testing';
+import { expect, html } from '@open-wc/testing';
 import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { SecureUploader, Snapshot } from '../../src/index.ts';
-import '../../demo/states/widget-fixture.ts';
+import { show } from './show.ts';
 import { all, createElement, dragEvent, nextEvent, one, shown, textFile, transferOf } from './support.ts';
 
 const ONE = snapshot([file('a.pdf', 'uploading', 45_000_000, 0.5)]);
-
-async function show(
-  layout: string,
-  state = STATES.empty as Snapshot,
-  slotted = html``,
-): Promise<WidgetFixture> {
-  const element = await fixture<WidgetFixture>(
-    html`<widget-fixture layout=${layout} style="inline-size: 600px; font-size: 16px">${slotted}</widget-fixture>`,
-  );
-  element.rules = { ...element.rules, layout };
-  await element.show(state);
-  return element;
-}
 
 const heightOf = (element: WidgetFixture, selector: string): number =>
   one(element, selector).getBoundingClientRect().height;
@@ -31,7 +18,7 @@ const isVisible = (element: WidgetFixture, selector: string): boolean =>
 describe('the layout', () => {
   it('area has a large drop zone until there are files, and so has an unknown layout', async () => {
     for (const layout of ['area', '', 'tiles']) {
-      const element = await show(layout);
+      const element = await show('empty', { layout, width: 600 });
       expect(heightOf(element, '.zone'), layout).to.be.greaterThan(150);
       await element.show(ONE);
       expect(heightOf(element, '.zone'), layout).to.be.lessThan(80);
@@ -40,7 +27,7 @@ describe('the layout', () => {
 
   it('bar and overlay have one line with title and button, with and without files', async () => {
     for (const layout of ['bar', 'overlay']) {
-      const element = await show(layout);
+      const element = await show('empty', { layout, width: 600 });
       for (const state of [STATES.empty as Snapshot, ONE]) {
         await element.show(state);
         expect(heightOf(element, '.zone'), layout).to.be.lessThan(80);
@@ -51,7 +38,7 @@ describe('the layout', () => {
   });
 
   it('button has only the buttons, and a frame when there is more than that', async () => {
-    const element = await show('button');
+    const element = await show('empty', { layout: 'button', width: 600 });
     const frame = (): string => getComputedStyle(one(element, '.base')).borderTopWidth;
     expect(isVisible(element, '.zone .title')).to.equal(false);
     expect(heightOf(element, '.base')).to.equal(heightOf(element, '[data-action=browse]'));
@@ -63,7 +50,7 @@ describe('the layout', () => {
 
   it('keeps the limits visible without files', async () => {
     for (const layout of ['area', 'bar', 'button', 'overlay']) {
-      const element = await show(layout);
+      const element = await show('empty', { layout, width: 600 });
       element.rules = { ...element.rules, accept: '.pdf' };
       await element.show(STATES.empty as Snapshot);
       expect(one(element, '.hint').textContent, layout).to.equal('PDF');
@@ -129,13 +116,17 @@ describe('the slot', () => {
   ] as const)
     it(`${name} replaces what is there without it`, async () => {
       const rules = { accept: '.pdf' };
-      const own = await show('area', STATES.empty);
+      const own = await show('empty', { layout: 'area', width: 600 });
       own.rules = { ...own.rules, ...rules };
       await own.show(STATES.empty as Snapshot);
       const textOf = (element: WidgetFixture): string => one(element, replaced).innerText ?? 'icon';
       expect(isVisible(own, replaced), 'without content').to.equal(true);
       expect(textOf(own)).not.to.equal('');
-      const element = await show('area', STATES.empty, html`<b slot=${name}>Own</b>`);
+      const element = await show('empty', {
+        layout: 'area',
+        width: 600,
+        slotted: html`<b slot=${name}>Own</b>`,
+      });
       element.rules = { ...element.rules, ...rules };
       await element.show(STATES.empty as Snapshot);
       expect(isVisible(element, replaced) && textOf(element) !== '', 'with content').to.equal(false);
@@ -143,15 +134,15 @@ describe('the slot', () => {
     });
 
   it('empty disappears when there are files', async () => {
-    const element = await show('area', ONE, html`<b slot="empty">Own</b>`);
+    const element = await show(ONE, { layout: 'area', width: 600, slotted: html`<b slot="empty">Own</b>` });
     expect(element.querySelector('b')?.checkVisibility()).to.equal(false);
     expect(isVisible(element, '[data-action=browse]')).to.equal(true);
   });
 
   it('footer replaces the footer', async () => {
     const two = snapshot([file('a.pdf', 'uploading', 1000, 0.5), file('b.pdf', 'queued', 1000)]);
-    expect(isVisible(await show('area', two), '.totals')).to.equal(true);
-    const element = await show('area', two, html`<b slot="footer">Own</b>`);
+    expect(isVisible(await show(two, { layout: 'area', width: 600 }), '.totals')).to.equal(true);
+    const element = await show(two, { layout: 'area', width: 600, slotted: html`<b slot="footer">Own</b>` });
     expect(isVisible(element, '.totals')).to.equal(false);
     expect(element.querySelector('b')?.checkVisibility()).to.equal(true);
   });
@@ -160,7 +151,11 @@ describe('the slot', () => {
     const two = snapshot([file('a.pdf', 'uploading', 1000, 0.5), file('b.pdf', 'done', 1000)]);
     const id = two.files[1]?.id ?? '';
     for (const width of ['600px', '300px']) {
-      const element = await show('area', two, html`<p slot=${`row-${id}`}>Own</p>`);
+      const element = await show(two, {
+        layout: 'area',
+        width: 600,
+        slotted: html`<p slot=${`row-${id}`}>Own</p>`,
+      });
       element.style.inlineSize = width;
       const own = (element.querySelector('p') as HTMLElement).getBoundingClientRect();
       const row = one(element, `.row[data-id="${id}"]`).getBoundingClientRect();
@@ -189,7 +184,11 @@ describe('the slot', () => {
   });
 
   it('buttons: a click on its content does not also open the file picker', async () => {
-    const element = await show('area', STATES.empty, html`<b slot="buttons">Own</b>`);
+    const element = await show('empty', {
+      layout: 'area',
+      width: 600,
+      slotted: html`<b slot="buttons">Own</b>`,
+    });
     element.querySelector('b')?.click();
     expect(element.calls).to.deep.equal([]);
     one(element, '.zone').click();
@@ -197,7 +196,7 @@ describe('the slot', () => {
   });
 
   it('draws no line below the drop zone if nothing follows it', async () => {
-    const element = await show('bar');
+    const element = await show('empty', { layout: 'bar', width: 600 });
     expect(getComputedStyle(one(element, '.zone')).borderBottomWidth).to.equal('0px');
     await element.show(ONE);
     expect(getComputedStyle(one(element, '.zone')).borderBottomWidth).to.equal('1px');

@@ -1,12 +1,11 @@
 // The keyboard in the list: one tab stop, arrow keys, Home, End, Delete and Escape.
 
-import { expect, fixture, html } from '@open-wc/testing';
+import { expect } from '@open-wc/testing';
 import { sendKeys } from '@web/test-runner-commands';
-import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
+import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
-import type { Snapshot } from '../../src/index.ts';
 import { freshFile } from '../support/bytes.ts';
-import '../../demo/states/widget-fixture.ts';
+import { show } from './show.ts';
 import { fileReaches, restoreBrowser, type Stage, setUp, stateOf } from './stage.ts';
 import { all, one, shown } from './support.ts';
 
@@ -16,12 +15,6 @@ const LIST = snapshot([
   file('c', 'failed', 10, 0, { error: { code: 'name-taken', retryable: true } }),
   file('d', 'uploading', 10, 0.5),
 ]);
-
-async function show(state: Snapshot = LIST): Promise<WidgetFixture> {
-  const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
-  await element.show(state);
-  return element;
-}
 
 /** Returns the file of the focused row, and the action of the focused button in it. */
 function focused(
@@ -50,7 +43,7 @@ const rowOf = (element: WidgetFixture, name: string): HTMLElement =>
 
 describe('the list', () => {
   it('is one tab stop: the row that was focused last', async () => {
-    const element = await show();
+    const element = await show(LIST);
     const stops = (): string[] => all(element, '.list [tabindex="0"]').map(({ dataset }) => dataset.id ?? '');
     expect(stops()).to.deep.equal(['id-a']);
     expect(all(element, '.list button').every(({ tabIndex }) => tabIndex === -1)).to.equal(true);
@@ -67,7 +60,7 @@ describe('the list', () => {
   });
 
   it('moves the focus between rows with the arrow keys, and stays at both ends', async () => {
-    const element = await show();
+    const element = await show(LIST);
     rowOf(element, 'a').focus();
     expect(await press(element, 'ArrowUp', 'ArrowDown', 'ArrowDown', 'ArrowUp')).to.deep.equal([
       'a',
@@ -79,7 +72,7 @@ describe('the list', () => {
   });
 
   it('moves the focus within a row', async () => {
-    const element = await show();
+    const element = await show(LIST);
     rowOf(element, 'd').focus();
     const keys = ['ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowLeft'];
     expect(await press(element, ...keys)).to.deep.equal(['d go', 'd end', 'd end', 'd go']);
@@ -87,7 +80,7 @@ describe('the list', () => {
   });
 
   it('moves the focus in the direction of the text', async () => {
-    const element = await show();
+    const element = await show(LIST);
     element.dir = 'rtl';
     rowOf(element, 'a').focus();
     expect(await press(element, 'ArrowRight', 'ArrowLeft', 'ArrowLeft', 'ArrowRight')).to.deep.equal([
@@ -99,7 +92,7 @@ describe('the list', () => {
   });
 
   it('keeps to the same button in the next row, or focuses the row if it has no such button', async () => {
-    const element = await show();
+    const element = await show(LIST);
     rowOf(element, 'a').querySelector<HTMLElement>('[data-action=go]')?.focus();
     expect(await press(element, 'ArrowDown', 'ArrowDown')).to.deep.equal(['b', 'c']);
     rowOf(element, 'b').querySelector<HTMLElement>('[data-action=end]')?.focus();
@@ -107,7 +100,7 @@ describe('the list', () => {
   });
 
   it('removes a file with Delete or Backspace, from its row and from its buttons', async () => {
-    const element = await show();
+    const element = await show(LIST);
     rowOf(element, 'b').focus();
     await press(element, 'Delete', 'ArrowDown', 'ArrowRight', 'Backspace');
     expect(element.calls).to.deep.equal([
@@ -121,14 +114,14 @@ describe('the list', () => {
   });
 
   it('is left with Escape, which cancels nothing', async () => {
-    const element = await show();
+    const element = await show(LIST);
     rowOf(element, 'a').querySelector<HTMLElement>('[data-action=end]')?.focus();
     expect(await press(element, 'Escape')).to.deep.equal(['base']);
     expect(element.calls).to.deep.equal([]);
   });
 
   it('leaves keys with modifiers, and all keys outside of the rows, to the browser', async () => {
-    const element = await show();
+    const element = await show(LIST);
     for (const modifier of ['ctrlKey', 'altKey', 'metaKey', 'shiftKey']) {
       const init = { key: 'Delete', bubbles: true, cancelable: true, [modifier]: true };
       const event = new KeyboardEvent('keydown', init);
@@ -145,7 +138,7 @@ describe('the list', () => {
   });
 
   it('goes to the ends of a list of which only some rows are rendered', async () => {
-    const element = await show(STATES['ten-thousand']);
+    const element = await show('ten-thousand');
     rowOf(element, 'scan-00000.tif').focus();
     await press(element, 'End');
     await shown(() => focused(element) === 'scan-09999.tif');
@@ -156,7 +149,7 @@ describe('the list', () => {
 });
 
 it('what has the keyboard focus has an outline of 2 px', async () => {
-  const element = await show(STATES.errors as Snapshot);
+  const element = await show('errors');
   const keys = ['Tab', 'Tab', 'Tab', 'ArrowDown', 'ArrowRight', 'Escape', 'Tab'];
   const outlines = new Set<string>();
   for (const key of keys) {

@@ -5,7 +5,6 @@ import { render, type TemplateResult } from 'lit';
 import '../../src/define.ts';
 import '../../src/login.ts';
 import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
-import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Change, SecureUploader, Snapshot } from '../../src/index.ts';
 import { Announcer } from '../../src/ui/announcer.ts';
 import { languages } from '../../src/ui/languages.ts';
@@ -13,11 +12,11 @@ import { ENGLISH_LOGIN, type LoginMessages } from '../../src/ui/login-messages.t
 import { login } from '../../src/ui/styles/login.ts';
 import { styles } from '../../src/ui/styles/styles.ts';
 import { loginStep } from '../../src/ui/views/login.ts';
-import '../../demo/states/widget-fixture.ts';
 import { STEPS, viewOf } from './login-cases.ts';
-import { REFUSED, type Shown, ZONES } from './panel-cases.ts';
+import { REFUSED, ZONES } from './panel-cases.ts';
 import { marked, rewritten } from './pseudo.ts';
 import { ROWS } from './row-cases.ts';
+import { type Shown, show } from './show.ts';
 import { SIGN_IN } from './sign-in-cases.ts';
 import { one, shown } from './support.ts';
 import { TOTALS } from './totals-cases.ts';
@@ -267,12 +266,9 @@ describe('no text is hard-coded', () => {
     const found: string[] = [];
     let textCount = 0;
     for (const [name, state] of Object.entries(ALL)) {
-      const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
-      element.rules = { ...element.rules, ...state.rules };
-      element.intake = { ...element.intake, ...state.intake };
       const undo = { ids: new Set<string>(), text: PSEUDO.undoableCancel(3) };
-      element.more = { undo, ...state.more, messages: PSEUDO, format: FORMAT };
-      await element.show(state.snapshot ?? snapshot([]));
+      const more = { undo, ...state.more, messages: PSEUDO, format: FORMAT };
+      const element = await show({ ...state, more });
       found.push(...hardCoded(element.renderRoot).map((text) => `${name}: ${text.trim()}`));
       textCount += element.renderRoot.querySelector('.base')?.textContent?.split('⟦').length ?? 0;
       element.remove();

@@ -1,22 +1,12 @@
 // Classes, attributes and inputs of the rendered views, tested with handwritten snapshots.
 
-import { expect, fixture, html } from '@open-wc/testing';
+import { expect } from '@open-wc/testing';
 import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
-import '../../demo/states/widget-fixture.ts';
-import type { Shown } from './panel-cases.ts';
 import { failed, pdf } from './row-cases.ts';
+import { type Shown, show } from './show.ts';
 import { all, one } from './support.ts';
-
-async function show({ snapshot: state = snapshot([]), rules, intake, more }: Shown): Promise<WidgetFixture> {
-  const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
-  element.rules = { ...element.rules, ...rules };
-  element.intake = { ...element.intake, ...intake };
-  element.more = { ...more };
-  await element.show(state);
-  return element;
-}
 
 const rows = (...files: Parameters<typeof snapshot>[0]): Shown => ({ snapshot: snapshot(files) });
 const signIn = (state: string): Shown => ({ snapshot: STATES[`sign-in-${state}`] as Snapshot });
@@ -270,7 +260,7 @@ describe('colors', () => {
 
 describe('the columns', () => {
   it('of the panel, of the rows and of the footer are in line', async () => {
-    const element = await show({ snapshot: STATES.errors as Snapshot });
+    const element = await show('errors');
     const edges = (selector: string, edge: 'left' | 'right'): number[] => [
       ...new Set(all(element, selector).map((each) => Math.round(each.getBoundingClientRect()[edge]))),
     ];

@@ -1,17 +1,9 @@
 // Test cases of the drop zone and of rejected files: input of the widget, and expected outline (test/ui/outline.ts).
 
 import { file, snapshot } from '../../demo/states/snapshots.ts';
-import type { ErrorCode, Rejection, Snapshot } from '../../src/index.ts';
-import type { Intake, Rules, WidgetState } from '../../src/ui/views/state.ts';
+import type { ErrorCode, Rejection } from '../../src/index.ts';
 import type { Cases } from './row-cases.ts';
-
-/** Input of the widget. Omitted fields are those of an empty widget. */
-export interface Shown {
-  readonly snapshot?: Snapshot;
-  readonly rules?: Partial<Rules>;
-  readonly intake?: Partial<Intake>;
-  readonly more?: Partial<WidgetState>;
-}
+import type { Shown } from './show.ts';
 
 const MB = 1_000_000;
 const A = file('a.pdf', 'queued', 2 * MB);

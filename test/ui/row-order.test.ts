@@ -1,11 +1,11 @@
 // The order of the rows: in long lists, failed rows go to the top and finished rows to the end, except while rows are used.
 
-import { expect, fixture, html } from '@open-wc/testing';
+import { expect } from '@open-wc/testing';
 import { resetMouse, sendKeys, sendMouse } from '@web/test-runner-commands';
-import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
+import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { FileSnapshot, Phase } from '../../src/index.ts';
-import '../../demo/states/widget-fixture.ts';
+import { show } from './show.ts';
 import { all, button, one, shown } from './support.ts';
 
 const oneFile = (name: string, phase: Phase): FileSnapshot =>
@@ -16,12 +16,6 @@ const files = (count: number, ...phases: Phase[]): FileSnapshot[] =>
   Array.from({ length: count }, (_, index) =>
     oneFile(String.fromCharCode(97 + index), phases[index] ?? 'queued'),
   );
-
-async function show(...list: FileSnapshot[]): Promise<WidgetFixture> {
-  const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
-  await element.show(snapshot(list));
-  return element;
-}
 
 const order = (element: WidgetFixture): string =>
   all(element, '.row')
@@ -42,7 +36,7 @@ describe('the rows of a long list', () => {
   afterEach(() => resetMouse());
 
   it('have failed files first, then open ones, then those that are done or canceled', async () => {
-    const element = await show(...files(12, 'done', 'failed', 'uploading', 'canceled', 'done', 'failed'));
+    const element = await show(files(12, 'done', 'failed', 'uploading', 'canceled', 'done', 'failed'));
     expect(order(element)).to.equal('bfcghijklade');
     expect(all(element, '.row').map((row) => row.ariaRowIndex)).to.deep.equal(
       Array.from({ length: 12 }, (_, index) => `${index + 1}`),
@@ -50,13 +44,12 @@ describe('the rows of a long list', () => {
   });
 
   it('never move in a list of ten files', async () => {
-    const element = await show(...files(10, 'done', 'failed', 'uploading', 'done'));
+    const element = await show(files(10, 'done', 'failed', 'uploading', 'done'));
     expect(order(element)).to.equal('abcdefghij');
   });
 
   it('show what is uploaded, although more files are done than fit', async () => {
-    const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
-    await element.show(STATES.many as never);
+    const element = await show('many');
     const area = one(element, '.scroller').getBoundingClientRect();
     const running = all(element, '.row.uploading').map((row) => row.getBoundingClientRect());
     expect(running).to.have.length(4);
@@ -64,7 +57,7 @@ describe('the rows of a long list', () => {
   });
 
   it('stay where they are under the mouse, and move when it leaves', async () => {
-    const element = await show(...files(12, 'uploading', 'uploading'));
+    const element = await show(files(12, 'uploading', 'uploading'));
     await pointAt(one(element, '.row[data-id=id-b]'));
     const next = files(12, 'done', 'uploading');
     await element.show(snapshot(next));
@@ -75,7 +68,7 @@ describe('the rows of a long list', () => {
   });
 
   it('stay where they are while the keyboard is in the list', async () => {
-    const element = await show(...files(12, 'uploading', 'uploading'));
+    const element = await show(files(12, 'uploading', 'uploading'));
     one(element, '.row[data-id=id-a]').focus();
     await sendKeys({ press: 'ArrowDown' });
     await element.show(snapshot(files(12, 'done', 'uploading')));
@@ -83,7 +76,7 @@ describe('the rows of a long list', () => {
   });
 
   it('move when the mouse leaves, although nothing else changes', async () => {
-    const element = await show(...files(12, 'uploading', 'uploading'));
+    const element = await show(files(12, 'uploading', 'uploading'));
     await pointAt(one(element, '.row[data-id=id-b]'));
     await element.show(snapshot(files(12, 'done', 'uploading')));
     await sendMouse({ type: 'move', position: [0, 0] });
@@ -91,7 +84,7 @@ describe('the rows of a long list', () => {
   });
 
   it('move when the focus leaves, although nothing else changes', async () => {
-    const element = await show(...files(12, 'uploading', 'uploading'));
+    const element = await show(files(12, 'uploading', 'uploading'));
     one(element, '.row[data-id=id-a]').focus();
     await sendKeys({ press: 'ArrowDown' });
     await element.show(snapshot(files(12, 'done', 'uploading')));
@@ -104,7 +97,7 @@ describe('the rows of a long list', () => {
   });
 
   it('stay where they are under the mouse when the list becomes long or short', async () => {
-    const element = await show(...files(11, 'done', 'uploading'));
+    const element = await show(files(11, 'done', 'uploading'));
     expect(order(element)).to.equal('bcdefghijka');
     await pointAt(one(element, '.row[data-id=id-c]'));
     await element.show(snapshot(files(10, 'done', 'uploading')));
@@ -117,7 +110,7 @@ describe('the rows of a long list', () => {
   });
 
   it('take the focus with them', async () => {
-    const element = await show(...files(12, 'uploading', 'uploading'));
+    const element = await show(files(12, 'uploading', 'uploading'));
     const pause = button(element, 'Pause: a');
     const { left, top, width, height } = pause.getBoundingClientRect();
     const position: [number, number] = [Math.round(left + width / 2), Math.round(top + height / 2)];

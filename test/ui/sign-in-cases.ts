@@ -4,8 +4,8 @@ import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { AuthSnapshot, ErrorCode, FileSnapshot } from '../../src/index.ts';
 import { ENGLISH } from '../../src/ui/messages.ts';
 import type { WidgetState } from '../../src/ui/views/state.ts';
-import type { Shown } from './panel-cases.ts';
 import type { Cases } from './row-cases.ts';
+import type { Shown } from './show.ts';
 
 const A = file('a.pdf', 'queued', 1000);
 

@@ -1,18 +1,10 @@
 // Renders a handwritten snapshot of each visible state. Checks controls and accessible names, and runs axe.
 
-import { expect, fixture, html } from '@open-wc/testing';
+import { expect } from '@open-wc/testing';
 import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
-import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import { ENGLISH, ERROR_CODES, type Snapshot } from '../../src/index.ts';
-import '../../demo/states/widget-fixture.ts';
+import { show } from './show.ts';
 import { all, button, one, shown, textOf } from './support.ts';
-
-async function show(state: Snapshot | string, change: Partial<WidgetFixture> = {}): Promise<WidgetFixture> {
-  const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
-  Object.assign(element, change);
-  await element.show(typeof state === 'string' ? (STATES[state] as Snapshot) : state);
-  return element;
-}
 
 describe('every state of the widget', () => {
   for (const name of Object.keys(STATES)) {
@@ -24,11 +16,11 @@ describe('every state of the widget', () => {
   it('has no axe violations while a command can be undone', async () => {
     const { files } = STATES.uploading as Snapshot;
     const undo = { ids: new Set(files.map(({ id }) => id)), text: 'Upload canceled' };
-    await expect(await show('uploading', { more: { undo } })).to.be.accessible();
+    await expect(await show({ snapshot: STATES.uploading as Snapshot, more: { undo } })).to.be.accessible();
   });
 
   it('has no axe violations with restored form values', async () => {
-    await expect(await show('empty', { more: { restoredCount: 2 } })).to.be.accessible();
+    await expect(await show({ more: { restoredCount: 2 } })).to.be.accessible();
   });
 
   it('has no axe violations in dark mode', async () => {
@@ -225,9 +217,8 @@ describe('a list of ten thousand files', () => {
 
 describe('a reason for which all files wait', () => {
   const reasonsOf = async (...reasons: ('offline' | 'user' | 'rate-limited')[]): Promise<string[]> => {
-    const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
-    await element.show(
-      snapshot(reasons.map((pauseReason, at) => file(`${at}`, 'paused', 10, 0.5, { pauseReason }))),
+    const element = await show(
+      reasons.map((pauseReason, at) => file(`${at}`, 'paused', 10, 0.5, { pauseReason })),
     );
     return [...element.renderRoot.querySelectorAll('.headline, .phase')].map(
       (each) => each.textContent ?? '',
@@ -271,7 +262,7 @@ describe('a reason for which all files wait', () => {
 
 describe('a button with an icon', () => {
   it('has one text for its tooltip and its name, so that screen readers read it once', async () => {
-    const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
+    const element = await show('empty');
     for (const shown of Object.values(STATES)) {
       await element.show(shown as Snapshot);
       for (const button of element.renderRoot.querySelectorAll('.icon-button')) {

@@ -1,30 +1,15 @@
 // Exact content of each view in each state: parts, names, values, texts and icons. The states are written by hand.
 
-import { expect, fixture, html } from '@open-wc/testing';
+import { expect } from '@open-wc/testing';
 import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
-import '../../demo/states/widget-fixture.ts';
 import { outlineOf } from './outline.ts';
-import { REFUSED, type Shown, ZONES } from './panel-cases.ts';
+import { REFUSED, ZONES } from './panel-cases.ts';
 import { type Cases, pdf, ROWS, type RowLooks } from './row-cases.ts';
+import { type Shown, show } from './show.ts';
 import { SIGN_IN } from './sign-in-cases.ts';
 import { all, one } from './support.ts';
 import { TOTALS } from './totals-cases.ts';
-
-/** Creates a widget with the given input. */
-async function show({
-  snapshot: state = snapshot([]),
-  rules,
-  intake,
-  more = {},
-}: Shown): Promise<WidgetFixture> {
-  const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
-  element.rules = { ...element.rules, ...rules };
-  element.intake = { ...element.intake, ...intake };
-  element.more = more;
-  await element.show(state);
-  return element;
-}
 
 /** Returns the lines of all parts inside the part `part`; empty if the part is missing. */
 const linesOf = (element: WidgetFixture, part: string): string[] => {
