@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { call, fillIn, inState, isGone, press } from './support/auth-steps.ts';
-import { CALLBACK_PATH, inWorlds, world } from './support/auth-world.ts';
+import { inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, untilEvent } from './support/browser.ts';
+import { CALLBACK_PATH } from './support/world.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -26,9 +27,9 @@ const HEAR = `globalThis.messages = 0;
 inWorlds({ sites: ['cross-site'] }, () => {
   for (const [pagePolicy, callbackPolicy, isMessaged] of ROWS) {
     test(`given a page with COOP ${pagePolicy} and a callback page with ${callbackPolicy}, then the window signs in with one code, the response ${isMessaged ? 'arrives both ways' : 'arrives by the channel'}, and it never counts as closed`, async () => {
-      world.headers['/'] = { [POLICY]: pagePolicy };
-      world.headers[CALLBACK_PATH] = { [POLICY]: callbackPolicy };
-      const page = await world.open({ auth: 'popup', silent: 'off' }, { script: HEAR });
+      world.bare.headers['/'] = { [POLICY]: pagePolicy };
+      world.bare.headers[CALLBACK_PATH] = { [POLICY]: callbackPolicy };
+      const page = await world.openBare({ auth: 'popup', silent: 'off' }, { script: HEAR });
       const waiting = call(page, world);
       await untilEvent(page, 'auth-required');
       const window = await press(page);
@@ -44,8 +45,8 @@ inWorlds({ sites: ['cross-site'] }, () => {
   }
 
   test('a cross-origin isolated page uses no hidden frame, which could not load there, and signs in by window', async () => {
-    world.headers['/'] = { [POLICY]: 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
-    const page = await world.open({ auth: 'popup' });
+    world.bare.headers['/'] = { [POLICY]: 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
+    const page = await world.openBare({ auth: 'popup' });
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
     const waiting = call(page, world);
     await inState(page, 'prompt');

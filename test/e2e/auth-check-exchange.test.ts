@@ -18,7 +18,7 @@ import {
   wireOf,
 } from './support/auth-steps.ts';
 import { BOTH, BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
-import { eventsOf, newContext, untilEvent } from './support/browser.ts';
+import { eventsOf, untilEvent } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -26,10 +26,10 @@ declare const tools: typeof import('./support/auth-page.ts').tools;
  * Opens a page in a browser that is already signed in at the service, so that no password is required. Empties the service's log.
  */
 async function openKnown(times: object = {}, more: object = {}): Promise<Page> {
-  const first = await world.open({ auth: 'popup' });
+  const first = await world.openBare({ auth: 'popup' });
   await signIn(first, world);
   await first.close();
-  const page = await world.open({ auth: 'popup', authOptions: { times }, ...more }, { script: RECORD });
+  const page = await world.openBare({ auth: 'popup', authOptions: { times }, ...more }, { script: RECORD });
   world.service.faults.clearLog();
   return page;
 }
@@ -173,8 +173,8 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given an expiry of the token in any documented form, or none, then the lifetime is the documented one', async () => {
     const { token } = await world.service.createToken('alice');
     // A time zone other than UTC shows whether local time is mistaken for UTC.
-    const context = await newContext(world.browser, { timezoneId: 'Asia/Tokyo' });
-    const known = await world.open({ auth: 'popup' }, { context });
+    const context = await world.newContext({ timezoneId: 'Asia/Tokyo' });
+    const known = await world.openBare({ auth: 'popup' }, { context });
     assert.equal(await known.evaluate(() => new Date().getTimezoneOffset()), -540);
     await signIn(known, world);
     const endMs = Math.ceil(Date.now() / 1000) * 1000 + 3_600_000;
@@ -188,7 +188,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
       ['missing', undefined, false],
       ['garbage', 'next tuesday', false],
     ] as const) {
-      const page = await world.open({ auth: 'popup' }, { context });
+      const page = await world.openBare({ auth: 'popup' }, { context });
       world.service.faults.add({
         operation: 'token',
         status: 200,
@@ -206,7 +206,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   });
 
   test('given an issuer other than the configured one, then issuer-mismatch is reported, and no token request is made', async () => {
-    const page = await world.open({ auth: 'popup', issuer: 'https://another.example' });
+    const page = await world.openBare({ auth: 'popup', issuer: 'https://another.example' });
     await callUntilPrompt(page, world);
     await fillIn(await press(page), world);
     assert.equal((await untilEvent(page, 'auth-failed'))[0]?.detail.code, 'issuer-mismatch');
@@ -215,7 +215,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   });
 
   test('given the sign-in page responds with access_denied, then exactly that is reported, and no token request is made', async () => {
-    const page = await world.open({ auth: 'popup' });
+    const page = await world.openBare({ auth: 'popup' });
     await callUntilPrompt(page, world);
     const window = await press(page);
     await window.getByLabel('Email address').waitFor();

@@ -9,7 +9,7 @@ import { untilEvent } from './support/browser.ts';
 
 inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given a token that expires mid-upload and no silent channel, then running PUTs finish, the queue pauses, one sign-in resumes it, and no stored chunk is sent again', async () => {
-    const page = await world.openWidget(`${SETTINGS} silent="off"`);
+    const page = await world.open(`${SETTINGS} silent="off"`);
     const sha256 = await begin(page, world);
     await panel(page, 'prompt').waitFor();
     // PUTs that were running when the token expired complete, although the user is not signed in.

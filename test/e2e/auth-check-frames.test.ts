@@ -6,8 +6,9 @@ import { chromiumArgs, disableFeatures, unusedFeatures } from '../../scripts/bro
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { startEngine } from './support/auth-browsers.ts';
 import { call, fillIn, inState, panel, pick, showForm, signInButton, times } from './support/auth-steps.ts';
-import { BOTH, inWorlds, isReady, world } from './support/auth-world.ts';
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, newContext } from './support/browser.ts';
+import { isReady } from './support/world.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -33,7 +34,7 @@ async function openFrames(outer: string, middle?: string): Promise<[Page, Frame]
 inWorlds({ sites: BOTH }, () => {
   for (const [where, open] of [
     ['a page of another site', () => openFrames(world.outer)],
-    ['one of another site in one of its own', () => openFrames(`${world.origin}/outer`, world.outer)],
+    ['one of another site in one of its own', () => openFrames(`${world.bare.origin}/outer`, world.outer)],
   ] as const) {
     test(`given a page inside ${where}, then the form is not shown and says why`, async () => {
       const [, frame] = await open();
@@ -49,7 +50,7 @@ inWorlds({ sites: BOTH }, () => {
   }
 
   test('given a page inside a page of its own, then the form is shown', async () => {
-    const [, frame] = await openFrames(`${world.origin}/outer`);
+    const [, frame] = await openFrames(`${world.bare.origin}/outer`);
     await showForm(frame, world);
     await frame.getByLabel('Email address').waitFor();
   });
@@ -95,7 +96,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
   test('given the widget inside a page of another site and a window that severs itself, then Cancel stays available, and without it the deadline ends it', async () => {
     await context.clock.install();
     const attributes = `auth="popup" idp-id="corp" silent="off" ${times({ closedGraceMs: 100 })}`;
-    const address = world.pages.add('/framed.html', world.element(attributes));
+    const address = world.pages.add('/framed.html', world.elementWith(attributes));
     const { origin, port } = new URL(world.pages.add('/outer.html', `<iframe src="${address}"></iframe>`));
     world.pages.changePolicy('/outer.html', (policy) =>
       policy.replace(/frame-src [^;]+/, `frame-src ${origin}`),

@@ -49,7 +49,7 @@ const fromTheTop = (page: Page): Promise<void> =>
   page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
 
 async function openForm(): Promise<Page> {
-  const page = await world.open({ auth: 'local' }, { script: RECORD_ANNOUNCEMENTS });
+  const page = await world.openBare({ auth: 'local' }, { script: RECORD_ANNOUNCEMENTS });
   await callUntilPrompt(page, world);
   await showForm(page, world);
   return page;
@@ -186,7 +186,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
   });
 
   test('given keyboard only, then the service’s own page signs in by password and code, without axe violations', async () => {
-    const page = await world.open({ auth: 'popup' });
+    const page = await world.openBare({ auth: 'popup' });
     const waiting = call(page, world);
     await untilEvent(page, 'auth-required');
     const window = await press(page);
@@ -204,7 +204,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
   });
 
   test('given keyboard only and the accessibility tree, then the way to a window and back is reached, named, and announced once', async () => {
-    const page = await world.openWidget('auth="popup" silent="off"', RECORD_ANNOUNCEMENTS);
+    const page = await world.open('auth="popup" silent="off"', { script: RECORD_ANNOUNCEMENTS });
     await pick(page, world);
     const group = page.getByRole('group', { name: /sign in/i });
     await group.waitFor();
@@ -223,10 +223,9 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
   });
 
   test('given a window that the browser blocked, then that is announced once, and the button to continue without one is reached and named', async () => {
-    const page = await world.openWidget(
-      'silent="off"',
-      `${RECORD_ANNOUNCEMENTS} globalThis.open = () => null;`,
-    );
+    const page = await world.open('silent="off"', {
+      script: `${RECORD_ANNOUNCEMENTS} globalThis.open = () => null;`,
+    });
     await page.evaluate(() => document.querySelector('secure-uploader')?.signIn());
     const text = 'Your browser blocked the sign-in window.';
     await panel(page, 'prompt').getByText(text).waitFor();

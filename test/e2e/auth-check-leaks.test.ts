@@ -41,7 +41,7 @@ async function assertNoLeak(page: Page, traces: Traces, secrets: Record<string, 
 inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
   test('given a whole session by the form, then no secret is in page, storage, events, console or URLs, and the code in the callback URL only', async () => {
     const traces = traceOf(world.context);
-    const page = await world.open({ auth: 'local' }, { script: WATCH });
+    const page = await world.openBare({ auth: 'local' }, { script: WATCH });
     const waiting = call(page, world);
     await untilEvent(page, 'auth-required');
     await showForm(page, world);
@@ -56,7 +56,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
 
   test('given a sign-in by window and an upload, then token, verifier, password, email and presigned URLs are in no attribute, event, console line or storage, in the middle of the upload and after it, and the code in the callback URL only', async () => {
     const traces = traceOf(world.context);
-    const page = await world.openWidget('auth="popup" chunk-size="32768" concurrency="2"', WATCH);
+    const page = await world.open('auth="popup" chunk-size="32768" concurrency="2"', { script: WATCH });
     const over = createGate();
     world.service.faults.add({ operation: 'put', skip: 1, times: 3, waitFor: over.opened });
     await pick(page, world, 4 * 32_768);
@@ -77,7 +77,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
 
   test('given a sign-in that leaves the page, then the code is in the callback URL, and in nothing else, nor in the history', async () => {
     const traces = traceOf(world.context);
-    const page = await world.openWidget('auth="redirect" silent="off"', WATCH);
+    const page = await world.open('auth="redirect" silent="off"', { script: WATCH });
     const visited: string[] = [];
     page.on('framenavigated', (frame) => frame === page.mainFrame() && visited.push(frame.url()));
     await signInThere(page, world);

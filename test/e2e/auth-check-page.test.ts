@@ -13,7 +13,7 @@ const sessionCalls = (): unknown[] =>
 const MODES: Record<string, () => Promise<Page>> = {
   token: async () => {
     const { token } = await world.service.createToken('alice');
-    const page = await world.openWidget();
+    const page = await world.open();
     await page.evaluate((token) => {
       Object.assign(document.querySelector('secure-uploader') as HTMLElement, { getToken: () => token });
     }, token);
@@ -21,35 +21,35 @@ const MODES: Record<string, () => Promise<Page>> = {
     return page;
   },
   popup: async () => {
-    const page = await world.openWidget('auth="popup" silent="off"');
+    const page = await world.open('auth="popup" silent="off"');
     await pick(page, world);
     await signInByWindow(page, world);
     return page;
   },
   'auto, silently': async () => {
     // Signs in with the form. A hidden frame has the cookie of that session, also across sites.
-    const first = await world.openWidget('auth="local"');
+    const first = await world.open('auth="local"');
     await pick(first, world);
     await fillIn(first, world);
     await untilEvent(first, 'upload-completed');
     await first.close();
-    const page = await world.openWidget();
+    const page = await world.open();
     await pick(page, world);
     return page;
   },
   redirect: async () => {
-    const page = await world.openWidget('auth="redirect" silent="off"');
+    const page = await world.open('auth="redirect" silent="off"');
     await signInThere(page, world);
     await pick(page, world);
     return page;
   },
   none: async () => {
-    const page = await world.openWidget('auth="none"');
+    const page = await world.open('auth="none"');
     await pick(page, world);
     return page;
   },
   local: async () => {
-    const page = await world.openWidget('auth="local"');
+    const page = await world.open('auth="local"');
     await pick(page, world);
     await fillIn(page, world);
     return page;
@@ -92,9 +92,9 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
         if (!isShown) world.service.faults.add({ operation: 'token', headers, times: 1000 });
         const shift = `{ const now = Date.now; Date.now = () => now() + ${hours * 3_600_000}; }`;
         // With these short times, only the widget's limits prevent a renewal before each call.
-        const page = await world.openWidget(
+        const page = await world.open(
           `auth="local" chunk-size="32768" batch-size="1" ${times({ renewalGapMs: 1, checkMs: 20 })}`,
-          shift,
+          { script: shift },
         );
         await pick(page, world, 12 * 32_768);
         await fillIn(page, world);

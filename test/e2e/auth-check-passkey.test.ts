@@ -52,7 +52,7 @@ async function signInByPasskey(page: Page): Promise<void> {
 
 /** Opens a page on the host of the service, and adds a virtual authenticator. */
 async function openNear(script = ''): Promise<Page> {
-  const page = await world.open({ auth: 'local' }, { host: 'localhost', script: script + COUNT });
+  const page = await world.openBare({ auth: 'local' }, { host: 'localhost', script: script + COUNT });
   await addAuthenticator(page);
   return page;
 }
@@ -61,7 +61,7 @@ async function openNear(script = ''): Promise<Page> {
 // and pages on localhost are on the same site.
 inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
   test('given a passkey user and an authenticator on the service page of another site, when the button is pressed, then sign-in completes, and nothing was requested without a click', async () => {
-    const page = await world.open({ auth: 'popup' });
+    const page = await world.openBare({ auth: 'popup' });
     await world.context.addInitScript(COUNT);
     const waiting = call(page, world);
     await untilEvent(page, 'auth-required');
@@ -103,7 +103,7 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
 
 inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given a passkey of another domain, then the window is offered instead', async () => {
-    const page = await world.open({ auth: 'local' });
+    const page = await world.openBare({ auth: 'local' });
     await callUntilPrompt(page, world);
     await showForm(page, world);
     await fillIn(page, world, 'petra@example.com');

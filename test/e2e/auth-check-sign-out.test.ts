@@ -87,7 +87,7 @@ const MODES: Readonly<Record<string, Mode>> = {
   'an existing session': {
     attributes: 'auth="auto"',
     before: async () => {
-      const other = await world.openWidget('auth="popup" silent="off"');
+      const other = await world.open('auth="popup" silent="off"');
       await pick(other, world);
       await signInByWindow(other, world);
       await isSignedIn(other);
@@ -106,7 +106,7 @@ async function upload(mode: Mode, lastCallsMs: number): Promise<Journey> {
   const { attributes, before, whenAsked, isAnonymous = false } = mode;
   const traces = traceOf(world.context);
   const secrets = secretsOf(world.context);
-  const page = await world.openWidget(`${attributes} ${ATTRIBUTES} ${times({ lastCallsMs })}`);
+  const page = await world.open(`${attributes} ${ATTRIBUTES} ${times({ lastCallsMs })}`);
   await before?.(page);
   const paths = [1, 2].map((number) => join(world.folder, `${PRIVATE}-${number}.txt`));
   // The files need different contents for each run, because chunks that the service already has are not sent.

@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { assertStoredOnce, begin, SETTINGS } from './support/auth-expiry.ts';
 import { pick, signInByWindow } from './support/auth-steps.ts';
-import { inWorlds, type Site, world } from './support/auth-world.ts';
+import { inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, untilEvent } from './support/browser.ts';
+import type { Site } from './support/world.ts';
 
 /**
  * Sites with the settings that let a hidden frame use the session of a window. Across sites, the token response must set the
@@ -19,7 +20,7 @@ const SILENT: [Site, object][] = [
 for (const [only, authOptions] of SILENT) {
   inWorlds({ sites: [only], replant: only === 'cross-site' }, ({ site }) => {
     const open = async (attributes = ''): Promise<Page> => {
-      const page = await world.openWidget(attributes);
+      const page = await world.open(attributes);
       await page.evaluate((authOptions) => {
         Object.assign(document.querySelector('secure-uploader') as HTMLElement, { authOptions });
       }, authOptions);

@@ -12,8 +12,9 @@ import {
   signIn,
   signInThere,
 } from './support/auth-steps.ts';
-import { BOTH_AT_FULL_SIZE, inWorlds, isReady, world } from './support/auth-world.ts';
+import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 import { untilEvent } from './support/browser.ts';
+import { isReady } from './support/world.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -21,7 +22,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given five tabs that need a token at once, and whose tokens expire in the same minute, then no two exchanges overlap, and each tab renews once', async () => {
     // Signs in with the form. Hidden frames of all tabs have the cookie of that session, also across sites.
     await untilEvent(await logIn(world, 'alice@example.com'), 'signed-in');
-    const pages = await Promise.all(Array.from({ length: 5 }, () => world.open({ auth: 'local' })));
+    const pages = await Promise.all(Array.from({ length: 5 }, () => world.openBare({ auth: 'local' })));
     for (const round of ['first', 'renewal']) {
       world.service.faults.clearLog();
       world.service.faults.add({ operation: 'token', delayMs: 100, times: 5 });
@@ -40,7 +41,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   });
 
   test('given sign-out in one tab, then the others drop their tokens', async () => {
-    const [one, other] = [await world.open({ auth: 'popup' }), await world.open({ auth: 'popup' })];
+    const [one, other] = [await world.openBare({ auth: 'popup' }), await world.openBare({ auth: 'popup' })];
     await signIn(one, world);
     const waiting = call(other, world);
     await inState(other, 'prompt', 'signed-in');
@@ -53,7 +54,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   });
 
   test('given a return page with two elements, which are mounted in one task, and that is reloaded, then the code is used once', async () => {
-    const element = world.element('auth="redirect" silent="off"');
+    const element = world.elementWith('auth="redirect" silent="off"');
     const page = await world.context.newPage();
     const address = world.pages.add('/index.html', element + element);
     await page.goto(address);
@@ -73,7 +74,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   });
 
   test('a call that requires a second factor opens a window for it', async () => {
-    const page = await world.open({ auth: 'popup' });
+    const page = await world.openBare({ auth: 'popup' });
     await signIn(page, world);
     world.service.faults.add({
       operation: 'session',
@@ -98,7 +99,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('signing out ends the session of the service too if a path is set, and only the user can sign in again', async () => {
     // Signs in with the form, because the page cannot delete the cookie of a window across sites.
     const settings = { auth: 'local', logoutPath: '/auth/logout' };
-    const page = await world.open(settings);
+    const page = await world.openBare(settings);
     await callUntilPrompt(page, world);
     await showForm(page, world, settings);
     await fillIn(page, world);
@@ -109,12 +110,12 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
     call(page, world).catch(() => undefined);
     await inState(page, 'prompt');
     assert.equal(world.count('authorize') + world.count('token'), 0);
-    const reloaded = await world.open({ auth: 'local' });
+    const reloaded = await world.openBare({ auth: 'local' });
     call(reloaded, world).catch(() => undefined);
     await inState(reloaded, 'prompt');
     assert.equal(world.count('authorize') + world.count('token'), 0, 'no page asks without a click');
     await reloaded.evaluate(() => localStorage.clear());
-    const other = await world.open({ auth: 'local' });
+    const other = await world.openBare({ auth: 'local' });
     call(other, world).catch(() => undefined);
     await inState(other, 'prompt');
     assert.equal(world.count('authorize'), 1, 'the service has no signed-in user any more');

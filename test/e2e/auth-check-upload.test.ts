@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
-import type { LogEntry } from '../../demo/server/faults.ts';
+import type { LogEntry, Operation } from '../../demo/server/faults.ts';
 import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 
 /** Returns the requests of `operation`, for one file or for all files. */
-const entries = (operation: string, fileName?: string): LogEntry[] =>
+const entries = (operation: Operation, fileName?: string): LogEntry[] =>
   world.entries(operation).filter((entry) => fileName === undefined || entry.fileName === fileName);
 
 /** Creates a file of `chunkCount` chunks of random bytes. */
@@ -60,7 +60,7 @@ function makeFile(chunkCount = 2): { path: string; fileName: string } {
 async function openWithTokens(attributes = ''): Promise<Page> {
   const tokens: string[] = [];
   for (let count = 0; count < 8; count++) tokens.push((await world.service.createToken('alice')).token);
-  const page = await world.openWidget(`${SETTINGS} ${attributes}`);
+  const page = await world.open(`${SETTINGS} ${attributes}`);
   await page.evaluate((tokens) => {
     const scope = globalThis as unknown as { reasons: string[] };
     scope.reasons = [];

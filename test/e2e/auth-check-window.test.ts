@@ -56,7 +56,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE, only: 'chromium' }, () => {
       const page = await context.newPage();
       await page.addInitScript(BY_ITSELF);
       const said = page.waitForEvent('console', (message) => message.text().startsWith('failed: '));
-      await page.goto(world.pages.add('/blocked.html', world.element(`silent="off" ${attributes}`)));
+      await page.goto(world.pages.add('/blocked.html', world.elementWith(`silent="off" ${attributes}`)));
       assert.equal((await said).text(), 'failed: popup-blocked');
       assert.equal(world.service.log.length, 0, 'nothing was sent');
       assert.equal(page.context().pages().length, 1, 'no window is open');

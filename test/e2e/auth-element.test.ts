@@ -19,7 +19,7 @@ const done = async (page: Page): Promise<void> => {
 
 inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('a file opens the form, the form signs in, the file continues, and the form is removed', async () => {
-    const page = await world.openWidget('auth="local"');
+    const page = await world.open('auth="local"');
     await addFile(page);
     await fillIn(page, world);
     await done(page);
@@ -28,7 +28,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   });
 
   test('the page is not left if it prevents auth-redirect; else it returns signed in', async () => {
-    const page = await world.openWidget('auth="redirect"');
+    const page = await world.open('auth="redirect"');
     const address = page.url();
     const counts = await page.evaluate(async () => {
       const element = document.querySelector('secure-uploader');
@@ -54,7 +54,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   });
 
   test("the service's own page has the same form, with a separate policy, and cannot be framed", async () => {
-    const page = await world.openWidget('auth="popup"');
+    const page = await world.open('auth="popup"');
     await addFile(page);
     const [window, answer] = await Promise.all([
       page.waitForEvent('popup'),

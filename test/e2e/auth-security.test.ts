@@ -31,7 +31,7 @@ const wayBack = (window: Page): string | null => new URL(window.url()).searchPar
 
 inWorlds({ sites: ['same-site'] }, () => {
   test('S2: while a window is open, no data of its request is in any storage of the page, nor in the copy that the window got', async () => {
-    const page = await world.open({ auth: 'popup' });
+    const page = await world.openBare({ auth: 'popup' });
     await callUntilPrompt(page, world);
     const window = await press(page);
     await window.getByLabel('Email address').waitFor();
@@ -42,13 +42,13 @@ inWorlds({ sites: ['same-site'] }, () => {
     ];
     assert.deepEqual(await page.evaluate(read), [[], [], '']);
     // Opens a page of the same origin in the window, where the window can read the storage that it got from its opener.
-    await window.goto(`${world.origin}/outer`);
+    await window.goto(`${world.bare.origin}/outer`);
     assert.deepEqual((await window.evaluate(read))[0], []);
   });
 
   test('S3: a page without the browser’s cryptography starts no sign-in, and reports why', async () => {
     const script = "Object.defineProperty(Crypto.prototype, 'subtle', { get: () => undefined });";
-    const page = await world.open({ auth: 'popup' }, { script });
+    const page = await world.openBare({ auth: 'popup' }, { script });
     call(page, world).catch(() => undefined);
     await inState(page, 'prompt');
     await page.getByText('Sign in here').click();
@@ -59,12 +59,12 @@ inWorlds({ sites: ['same-site'] }, () => {
   });
 
   test("S6: the callback URL is the same in every request, whatever the page's current URL", async () => {
-    const page = await world.open({ auth: 'popup', silent: 'off' });
+    const page = await world.openBare({ auth: 'popup', silent: 'off' });
     await callUntilPrompt(page, world);
     const first = await press(page);
     await first.getByLabel('Email address').waitFor();
     const address = wayBack(first);
-    assert.equal(address, `${world.origin}/secure-uploader-callback.html`);
+    assert.equal(address, `${world.bare.origin}/secure-uploader-callback.html`);
     await page.evaluate(() =>
       history.pushState(null, '', '/somewhere/else?redirect_uri=https://evil.example#x'),
     );
@@ -76,14 +76,14 @@ inWorlds({ sites: ['same-site'] }, () => {
   });
 
   test('S7: a stored return URL on another origin is ignored', async () => {
-    const page = await world.open();
+    const page = await world.openBare();
     const addresses = addressesOf(page);
     await page.evaluate(() => {
       const stored = { verifier: 'v', owner: '', returnTo: 'http://evil.example/', createdAtMs: Date.now() };
       sessionStorage.setItem('secure-uploader:redirect:some-state', JSON.stringify(stored));
     });
     await page.clock.install();
-    await page.goto(`${world.origin}/secure-uploader-callback.html?code=a&state=some-state`);
+    await page.goto(`${world.bare.origin}/secure-uploader-callback.html?code=a&state=some-state`);
     await page.clock.runFor(1_500);
     await page.getByText('You can close this window').waitFor();
     assert.deepEqual(
@@ -113,8 +113,8 @@ inWorlds({ sites: ['same-site'] }, () => {
   });
 
   test('S9: the callback page sends nothing to a page of another origin', async () => {
-    const page = await world.open(undefined, { host: 'localhost' });
-    const callback = `${world.origin}/secure-uploader-callback.html?code=a&state=b`;
+    const page = await world.openBare(undefined, { host: 'localhost' });
+    const callback = `${world.bare.origin}/secure-uploader-callback.html?code=a&state=b`;
     await page.evaluate(() => {
       const received: unknown[] = [];
       Object.assign(globalThis, { received });
@@ -140,8 +140,8 @@ inWorlds({ sites: ['same-site'] }, () => {
       page
         .locator('secure-uploader-login input')
         .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value));
-    const page = await world.open();
-    await page.goto(`${world.origin}/?${query}#${query}`);
+    const page = await world.openBare();
+    await page.goto(`${world.bare.origin}/?${query}#${query}`);
     await page.waitForFunction(() => 'tools' in globalThis, null, { polling: 50 });
     const settings = { baseUrl: world.service.baseUrl, auth: 'local' } as const;
     await page.evaluate((input) => void tools.open(input), settings);
@@ -149,7 +149,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     await showForm(page, world);
     await page.getByLabel('Email address').waitFor();
     assert.deepEqual(await values(page), ['', '']);
-    const other = await world.open({ auth: 'popup' });
+    const other = await world.openBare({ auth: 'popup' });
     await callUntilPrompt(other, world);
     const window = await press(other);
     await window.getByLabel('Email address').waitFor();
@@ -162,7 +162,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     world.pages.changePolicy('/index.html', (policy) =>
       policy.replace(/frame-src [^;]+/, "frame-src 'none'"),
     );
-    const page = await world.openWidget(times({ silentMs: 500 }));
+    const page = await world.open(times({ silentMs: 500 }));
     await pick(page, world);
     await panel(page, 'prompt').waitFor();
     const codes = (await eventsOf(page, 'auth-failed')).map(({ detail }) => detail.code);
@@ -175,7 +175,7 @@ inWorlds({ sites: ['same-site'] }, () => {
   test('S12: signing in by window and by form, and an upload, write nothing to the console', async () => {
     const lines: string[] = [];
     world.context.on('console', (message) => lines.push(message.text()));
-    const page = await world.openWidget('silent="off"');
+    const page = await world.open('silent="off"');
     await pick(page, world);
     await signInByWindow(page, world);
     await untilEvent(page, 'upload-completed');
@@ -189,7 +189,7 @@ inWorlds({ sites: ['same-site'] }, () => {
   });
 
   test('S15: a page that is unloaded permanently deletes its token; one that may be restored keeps it', async () => {
-    const page = await world.open({ auth: 'popup', silent: 'off' });
+    const page = await world.openBare({ auth: 'popup', silent: 'off' });
     await signIn(page, world);
     const leave = (persisted: boolean): Promise<void> =>
       page.evaluate((persisted) => {

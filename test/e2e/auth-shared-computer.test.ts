@@ -17,7 +17,7 @@ const PRIVATE = 'salary-of-alice';
 
 /** Opens a tab with two uploaders for two folders. */
 async function openTab(owner: string): Promise<Page> {
-  const page = await world.openWidget(
+  const page = await world.open(
     `auth="popup" owner="${owner}" chunk-size="${CHUNK}" concurrency="2" keep-files ` +
       'cancel-path="/files/uploadsession" logout-path="/auth/logout"',
   );

@@ -31,17 +31,17 @@ inWorlds({ sites: BOTH }, ({ site }) => {
   });
 
   test('a window signs in all waiting calls, with one code', async () => {
-    const page = await world.open({ auth: 'popup' });
+    const page = await world.openBare({ auth: 'popup' });
     const waiting = call(page, world, {}, 3);
     await untilEvent(page, 'auth-required');
     await fillIn(await press(page), world);
     assert.equal(await waiting, 'done');
     assert.equal(world.count('token'), 1);
-    assert.deepEqual(world.violations, []);
+    assert.deepEqual(world.bare.violations, []);
   });
 
   test('given an identity page that severs the window, when the login completes, then the channel signs in, and the window never counted as closed', async () => {
-    const page = await world.open({ auth: 'popup', idpId: 'corp' });
+    const page = await world.openBare({ auth: 'popup', idpId: 'corp' });
     const waiting = call(page, world);
     await untilEvent(page, 'auth-required');
     const window = await press(page);
@@ -55,7 +55,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
   });
 
   test('given the form and a TOTP user, when all is entered, then login, challenge(answer), authorize(prompt=none) and token are called in that order, and the upload runs', async () => {
-    const page = await world.openWidget('auth="local"', RECORD);
+    const page = await world.open('auth="local"', { script: RECORD });
     await pick(page, world);
     // Waits for the form and empties the log, because a hidden frame has already made a request that must not count.
     await page.getByLabel('Email address').waitFor();
@@ -85,7 +85,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
   });
 
   test('a lost token is followed by a silent one only if the browser shows the session to the frame', async () => {
-    const page = await world.open({ auth: 'popup' });
+    const page = await world.openBare({ auth: 'popup' });
     const waiting = call(page, world);
     await untilEvent(page, 'auth-required');
     await fillIn(await press(page), world);
@@ -110,7 +110,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
 
   test('given eight calls whose token was refused at once, then one renewal serves all', async () => {
     const { token } = await world.service.createToken('alice');
-    const page = await world.open();
+    const page = await world.openBare();
     await page.evaluate(
       ([baseUrl, token]) => {
         let count = 0;

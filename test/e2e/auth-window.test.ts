@@ -12,8 +12,9 @@ import {
   signInThere,
   times,
 } from './support/auth-steps.ts';
-import { BOTH_AT_FULL_SIZE, inWorlds, isReady, world } from './support/auth-world.ts';
+import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, untilEvent } from './support/browser.ts';
+import { isReady } from './support/world.ts';
 
 inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
   for (const mode of ['query', 'fragment']) {
@@ -52,7 +53,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
   }
 
   test('given redirect mode and a response in the fragment, when the user signs in and returns, then the URL contains nothing of it', async () => {
-    const page = await world.openWidget('auth="redirect" silent="off" response-mode="fragment"');
+    const page = await world.open('auth="redirect" silent="off" response-mode="fragment"');
     await signInThere(page, world);
     assert.equal(page.url(), `${world.pages.origin}/index.html`);
     assert.equal(world.count('token'), 1);
@@ -162,7 +163,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
   });
 
   test('given redirect mode and an empty queue, when the user signs in and returns, then URL, history and storage contain nothing of it', async () => {
-    const page = await world.openWidget('auth="redirect" silent="off"');
+    const page = await world.open('auth="redirect" silent="off"');
     await signInThere(page, world);
     assert.equal(page.url(), `${world.pages.origin}/index.html`);
     assert.deepEqual(await page.evaluate(() => Object.keys(sessionStorage)), []);
@@ -179,7 +180,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
     const router = `addEventListener('DOMContentLoaded', () => {
       if (location.hash && !location.hash.startsWith('#/')) location.replace('#/404');
     })`;
-    const page = await world.openWidget('auth="redirect" silent="off"', router);
+    const page = await world.open('auth="redirect" silent="off"', { script: router });
     await page.evaluate(() => {
       location.hash = '#/upload';
     });
@@ -189,7 +190,7 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
   });
 
   test('given a link with a made-up response, then nothing is sent or reported', async () => {
-    const page = await world.openWidget('', '');
+    const page = await world.open();
     await page.goto(`${world.pages.origin}/secure-uploader-callback.html?code=a&state=b`);
     await page.goto(`${world.pages.origin}/index.html?code=a&state=b#secure-uploader-answer?code=a&state=b`);
     await isReady(page);

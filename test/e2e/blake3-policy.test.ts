@@ -3,21 +3,17 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { eventsOf, untilEvent } from './support/browser.ts';
 import { pick } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 /** Published BLAKE3 hash of the text `abc`. */
 const ABC = '6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85';
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false, hash: 'blake3' });
-  writeFileSync(join(world.folder, 'abc.txt'), 'abc');
-});
-after(() => world.close());
+const world = await createWorld({ hash: 'blake3' });
+writeFileSync(join(world.folder, 'abc.txt'), 'abc');
 
 /** Opens a page that hashes with BLAKE3, and adds a file. The file of the worker is served with `workerPolicy`. */
 async function pickUnder(workerPolicy: string | undefined): Promise<Page> {

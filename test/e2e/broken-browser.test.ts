@@ -2,26 +2,22 @@
 // report features that do not work.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { eventsOf, newContext, untilEvent } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
 import { openElsewhere } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
 const SETTINGS = `chunk-size="${CHUNK_BYTES}" data-engine-options='{"policy":{"attempts":4,"baseMs":10,"capMs":40}}'`;
 const FOR_EVER = Number.POSITIVE_INFINITY;
-let world: World;
 let count = 0;
 
-before(async () => {
-  world = await createWorld({ fsync: false });
-  await world.browser.addInitScript(breakBrowser);
-});
-after(() => world.close());
+const world = await createWorld();
+await world.context.addInitScript(breakBrowser);
 afterEach(() => world.service.faults.clear());
 
 /** Breaks the feature that the path of the page names. Runs before all other scripts of the page. */
@@ -50,7 +46,7 @@ function breakBrowser(): void {
 
 async function openPage(name: string, settings = SETTINGS): Promise<Page> {
   const { token } = await world.service.createToken('alice', 3_600_000);
-  const page = await world.open(settings, `/${name}.html`);
+  const page = await world.open(settings, { path: `/${name}.html` });
   await page.evaluate((token) => {
     Object.assign(document.querySelector('secure-uploader') as HTMLElement, { getToken: async () => token });
   }, token);
@@ -278,11 +274,11 @@ test('an upload waits while the network is away, and sends no stored chunk again
   const file = createFile(40);
   await pick(page, file);
   await hasStored(page, 4);
-  await world.browser.setOffline(true);
+  await world.context.setOffline(true);
   const [paused] = await untilEvent(page, 'upload-paused');
   assert.equal(paused?.detail.reason, 'offline');
   gate.open();
-  await world.browser.setOffline(false);
+  await world.context.setOffline(false);
   await isStored(page, file);
   const answered = service.log
     .filter((entry) => entry.operation === 'put' && entry.answered)

@@ -2,17 +2,13 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { drop } from './support/browser.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  await world.browser.grantPermissions(['clipboard-read', 'clipboard-write']);
-});
-after(() => world.close());
+const world = await createWorld();
+await world.context.grantPermissions(['clipboard-read', 'clipboard-write']);
 
 /** Writes files below the folder of the test. Returns their paths. */
 const write = (...names: readonly string[]): string[] =>

@@ -2,22 +2,18 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { drop, untilEvent } from './support/browser.ts';
 import { sumOfFile } from './support/files.ts';
 import { createGate } from './support/gate.ts';
-import { assertStored, filesOf, QUICK, requestsOf } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { assertStored, filesOf, QUICK } from './support/transfer.ts';
+import { createWorld } from './support/world.ts';
 
 const UNIQUE = `parent-id="folder-unique" ${QUICK}`;
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  await world.browser.grantPermissions(['clipboard-read', 'clipboard-write']);
-});
-after(() => world.close());
+const world = await createWorld();
+await world.context.grantPermissions(['clipboard-read', 'clipboard-write']);
 
 /** Writes a file with content of its own. Returns its path. */
 function write(name: string): string {
@@ -71,7 +67,7 @@ test('files whose names differ in their spelling in Unicode only are stored unde
   await drop(page, [join(world.folder, 'Mixed')]);
   const names = (await stored(page, paths)).map((name) => name.normalize());
   assert.deepEqual(names.sort(), ['caf\u00e9 (2).txt', 'caf\u00e9.txt']);
-  assert.equal(requestsOf(world, 'session').length, 2);
+  assert.equal(world.entries('session').length, 2);
   await page.close();
 });
 
@@ -111,13 +107,13 @@ test('a name that another tab takes before the commit fails the file, and a new 
   gate.open();
   const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'name-taken');
-  const putCount = requestsOf(world, 'put').length;
+  const putCount = world.entries('put').length;
   await page.bringToFront();
   await page.focus('secure-uploader >> .row');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Enter');
   assert.deepEqual(await stored(page, [mine]), ['deed (2).pdf']);
-  assert.equal(requestsOf(world, 'put').length, putCount);
+  assert.equal(world.entries('put').length, putCount);
   await page.close();
   await tab.close();
 });

@@ -1,22 +1,17 @@
 // The widget beside other things on a page, with a real clipboard, mouse, full screen and drags: what is not its own is left alone.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { copyPicture, namesOf, openBeside, paste } from './support/beside.ts';
 import { drop } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
-let world: World;
-let path: string;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  await world.browser.grantPermissions(['clipboard-read', 'clipboard-write']);
-  path = join(world.folder, 'dropped.bin');
-  writeRandom(path, 1000);
-});
-after(() => world.close());
+const world = await createWorld();
+await world.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+const path = join(world.folder, 'dropped.bin');
+writeRandom(path, 1000);
 
 const openWith = (beside: string, attributes?: string): Promise<Page> =>
   openBeside(world, beside, { attributes });
@@ -102,7 +97,7 @@ test('a file that is dropped on a field that cannot take it does not leave the p
   writeRandom(other, 1000);
   const opened: string[] = [];
   page.on('framenavigated', (frame) => opened.push(frame.url()));
-  world.browser.on('page', (another) => opened.push(another.url()));
+  world.context.on('page', (another) => opened.push(another.url()));
   for (const id of ['off', 'one', 'many']) await drop(page, [path, other], page.locator(`#${id}`));
   const counts = await page.evaluate(() =>
     Array.from(document.querySelectorAll('input'), ({ files }) => files?.length),

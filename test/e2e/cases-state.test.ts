@@ -1,26 +1,16 @@
 // The drop zone and the list show what is, with real drags, wheels, links and keys, also if no expected event comes.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { CDPSession, Frame, Page } from 'playwright';
 import { writeRandom } from './support/files.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
-let world: World;
-let path: string;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  path = join(world.folder, 'dragged.bin');
-  writeRandom(path, 1000);
-});
-after(() => world.close());
+const world = await createWorld();
+const path = join(world.folder, 'dragged.bin');
+writeRandom(path, 1000);
 
-async function openWith(html: string): Promise<Page> {
-  const page = await world.browser.newPage();
-  await page.goto(world.pages.add('/cases.html', html));
-  await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
-  return page;
-}
+const openWith = (html: string): Promise<Page> => world.show('/cases.html', html);
 
 /** Starts a real drag of a file. Returns a function that moves it over the middle of the zone of the uploader at `index`. */
 async function startDrag(

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { firstSeed, isFullSize } from '../../scripts/scope.mjs';
 import { eventsOf, type SeenEvent } from './support/browser.ts';
 import { createChaos } from './support/chaos.ts';
 import { settled } from './support/fault-cells.ts';
 import { sumOf } from './support/files.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const SEED = String(firstSeed);
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? (isFullSize ? 60 : 0));
@@ -29,11 +29,7 @@ interface Picked {
   readonly sizeBytes: number;
 }
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 test('the same seed makes the same faults, whatever else happens meanwhile, and another seed makes others', () => {
   const operations = ['session', 'chunks', 'put', 'put', 'commit'] as const;

@@ -1,25 +1,20 @@
 // The row "offline for a while" of docs/faults.md: the upload pauses, no attempt is counted, and the upload continues automatically
 // when the browser is online again.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import { eventsOf, untilEvent } from './support/browser.ts';
 import { fileFor, nameOf, outcomeOf } from './support/fault-cells.ts';
 import { OPERATIONS, readFaultTable } from './support/fault-table.ts';
 import { sumOf } from './support/files.ts';
 import { createGate } from './support/gate.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 /** Engine options with one attempt, so that an upload fails if the offline period counts as an attempt. */
 const ONE_TRY = `data-engine-options='{"policy":{"attempts":1,"baseMs":1,"capMs":1},"times":{"auth":{"silentMs":6000}}}'`;
 const cells = readFaultTable().filter(({ fault }) => fault === 'offline for a while');
-let world: World;
-
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
-afterEach(() => world.browser.setOffline(false));
+const world = await createWorld();
+afterEach(() => world.context.setOffline(false));
 
 async function signInOnce(): Promise<void> {
   const page = await world.open();
@@ -41,7 +36,7 @@ const pick = (page: Page, path: string): Promise<void> =>
 
 for (const cell of cells) {
   test(`${cell.column}, ${cell.fault}: ${cell.expected}`, async () => {
-    const { service, browser } = world;
+    const { service, context } = world;
     const operation = OPERATIONS[cell.column];
     if (operation === 'token') await signInOnce();
     service.faults.clear();
@@ -57,13 +52,13 @@ for (const cell of cells) {
     const { path, sha256 } = fileFor(world, cell);
     await pick(page, path);
     await arrived.opened;
-    await browser.setOffline(true);
+    await context.setOffline(true);
     gone.open();
     const [paused] = await untilEvent(page, 'upload-paused');
     const says = paused?.detail.reason === 'offline' ? /offline|no connection/i : /sign in/i;
     await page.locator('secure-uploader').getByText(says).first().waitFor();
     service.faults.clear();
-    await browser.setOffline(false);
+    await context.setOffline(false);
     // If the offline period interrupted sign-in, the user has to sign in again.
     if (paused?.detail.reason === 'signed-out') await page.locator('[data-action="sign-in"]').first().click();
     const [completed] = await untilEvent(page, 'upload-completed');

@@ -1,38 +1,31 @@
 // The column `token` of docs/faults.md: each fault at the request that exchanges a code for a token has the documented outcome. The
 // test clicks "Sign in" if the upload needs the user.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Page } from 'playwright';
+import { test } from 'node:test';
 import { eventsOf, type SeenEvent, untilEvent } from './support/browser.ts';
 import { arm, fileFor, isEndless, LONG_DEADLINES, SHORT_DEADLINES } from './support/fault-cells.ts';
 import { type Cell, readFaultTable } from './support/fault-table.ts';
 import { sumOf } from './support/files.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const withOptions = (options: object): string => `data-engine-options='${JSON.stringify(options)}'`;
 const cells = readFaultTable().filter(
   ({ column, fault }) => column === 'token' && fault !== 'offline for a while',
 );
 const POLLING = { polling: 50, timeout: 180_000 };
-let world: World;
-let page: Page;
 
-before(async () => {
-  world = await createWorld({ fsync: false });
-  page = await world.open(withOptions(LONG_DEADLINES));
-  world.pages.add('/impatient.html', world.elementWith(withOptions(SHORT_DEADLINES)));
-  // Signs in once. From now on, the browser has a cookie of the service, and the page can get tokens without a window.
-  const { path } = fileFor(world, { ...(cells[0] as Cell), fault: 'none' });
-  await page.setInputFiles('secure-uploader >> input[type=file]', path);
-  const [window] = await Promise.all([page.waitForEvent('popup'), signInButton().click()]);
-  await window.getByLabel(/e-?mail/i).fill('alice@example.com');
-  await window.getByLabel(/password/i).fill(world.service.seed.password);
-  await window.getByRole('button', { name: /sign in/i }).click();
-  await untilEvent(page, 'upload-completed');
-});
-after(() => world.close());
-
+const world = await createWorld();
+const page = await world.open(withOptions(LONG_DEADLINES));
 const signInButton = () => page.locator('[data-action="sign-in"]').first();
+world.pages.add('/impatient.html', world.elementWith(withOptions(SHORT_DEADLINES)));
+// Signs in once. From now on, the browser has a cookie of the service, and the page can get tokens without a window.
+const { path } = fileFor(world, { ...(cells[0] as Cell), fault: 'none' });
+await page.setInputFiles('secure-uploader >> input[type=file]', path);
+const [window] = await Promise.all([page.waitForEvent('popup'), signInButton().click()]);
+await window.getByLabel(/e-?mail/i).fill('alice@example.com');
+await window.getByLabel(/password/i).fill(world.service.seed.password);
+await window.getByRole('button', { name: /sign in/i }).click();
+await untilEvent(page, 'upload-completed');
 
 /** Runs a cell. Returns the outcome of the file in the words of the table. */
 async function runCell(cell: Cell): Promise<string> {

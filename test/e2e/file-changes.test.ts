@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { closeSync, openSync, rmSync, truncateSync, utimesSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { engines, startEngine } from './support/auth-browsers.ts';
 import { drop, eventsOf, newContext, untilEvent } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { openElsewhere } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
 const FILE_BYTES = 40 * CHUNK_BYTES;
@@ -27,11 +27,7 @@ const CHANGES = {
   'is deleted': (path: string): void => rmSync(path),
 } as const;
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 const pick = (page: Page, paths: string[]): Promise<void> =>
   page.setInputFiles('secure-uploader >> input[type=file]', paths);

@@ -1,28 +1,24 @@
 // The processor time that a page needs to hand its files to the file keeper while it is left.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { until } from '../support/until.ts';
 import { untilActive, watchKeeper } from './support/keeper.ts';
 import { longestTaskOf } from './support/tasks.ts';
 import { filesOf } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const HANDED_COUNT = 500;
 /** Limit for handing over these files, in milliseconds of processor time. */
 const HAND_OVER_MS = 250;
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  await watchKeeper(world.browser);
-});
-after(() => world.close());
+const world = await createWorld();
+await watchKeeper(world.context);
 
 test('handing over 500 files takes at most 250 ms of processor time', async (t) => {
   const measuredMs: number[] = [];
   for (let round = 1; round <= 3; round += 1) {
     const { token } = await world.service.createToken('alice', 3_600_000);
     const attributes = `keeper-url="/file-keeper.js" data-token="${token}" owner="user${round}" manual`;
-    const page = await world.open(attributes, `/${round}.html`);
+    const page = await world.open(attributes, { path: `/${round}.html` });
     await page.evaluate(async (count) => {
       const files = Array.from({ length: count }, (_, at) => new File(['x'], `${at}.bin`));
       await document.querySelector('secure-uploader')?.addFiles(files);

@@ -2,27 +2,21 @@
 // later.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { Fault } from '../../demo/server/server.ts';
 import { eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { setTokenSource } from './support/tokens.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const QUICK = `data-engine-options='{"policy":{"attempts":3,"baseMs":40,"capMs":80}}'`;
-let world: World;
-let good: string;
-let bad: string;
 let badSha256: string;
 
-before(async () => {
-  world = await createWorld();
-  good = join(world.folder, 'good.bin');
-  bad = join(world.folder, 'bad.bin');
-  writeRandom(good, 300_000);
-});
-after(() => world.close());
+const world = await createWorld({ fsync: true });
+const good = join(world.folder, 'good.bin');
+const bad = join(world.folder, 'bad.bin');
+writeRandom(good, 300_000);
 beforeEach(() => {
   world.service.faults.clear();
   // Every test needs different bytes, because chunks that the service already has are not sent.

@@ -23,12 +23,11 @@ for (const engine of engines)
     let world: World;
     let browser: Browser;
     before(async () => {
-      world = await createWorld({ fsync: false });
+      world = await createWorld();
       browser = await startEngine(engine);
     });
     after(async () => {
       await browser?.close();
-      await world?.close();
     });
 
     async function openForm(attributes = '', ofForm = '', around = ''): Promise<Page> {

@@ -1,7 +1,7 @@
 // An upload at 20 MB/s continues over ten links and ten reloads in each engine, and the file is complete.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { LogEntry } from '../../demo/server/faults.ts';
 import { isFullSize } from '../../scripts/scope.mjs';
 import type { FileSnapshot } from '../../src/core/types.ts';
@@ -10,8 +10,8 @@ import type { SeenEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
 import { startTab, type Tab, tabEngines } from './support/tabs.ts';
-import { assertStored, bytesOf, requestsOf } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { assertStored, bytesOf } from './support/transfer.ts';
+import { createWorld } from './support/world.ts';
 
 const MIB = 2 ** 20;
 /** `FILE_MIB=1024` tests a file of 1 GiB. */
@@ -26,11 +26,7 @@ const LEFT_AFTER = Math.floor(CHUNKS_PER_PAGE / 3);
 /** Limit for what the browser stores for the page, in bytes: the record, not the file. */
 const DISK_BYTES = 4 * MIB;
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 afterEach(() => {
   world.service.faults.clear();
   world.service.faults.clearLog();
@@ -62,7 +58,7 @@ function limitPage(): Gate {
   return gate;
 }
 
-const puts = (): LogEntry[] => requestsOf(world, 'put');
+const puts = (): LogEntry[] => world.entries('put');
 const storedCount = (): number => puts().filter(({ stored }) => stored).length;
 
 /** Returns the bytes that the page stores on disk, as the browser reports them. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright';
 import { bundle } from '../../scripts/bundles.mjs';
@@ -12,30 +12,26 @@ import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
 import { assertStored, hasStored, pick } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const MIB = 2 ** 20;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  world.pages.add('/plain.html', '<p>A page without an uploader</p>');
-  const script = readFileSync(join(builtWidget(), 'file-keeper.js'), 'utf8');
-  const losing = `{
-    const send = MessagePort.prototype.postMessage;
-    let isLost = false;
-    MessagePort.prototype.postMessage = function (message, ...rest) {
-      if (!Array.isArray(message) || message.length === 0 || isLost) return send.call(this, message, ...rest);
-      isLost = true;
-    };
-  }`;
-  world.pages.setScript('/losing.js', losing + script);
-  world.pages.setScript('/left-behind.js', script);
-});
-after(() => world.close());
+const world = await createWorld();
+world.pages.add('/plain.html', '<p>A page without an uploader</p>');
+const script = readFileSync(join(builtWidget(), 'file-keeper.js'), 'utf8');
+const losing = `{
+  const send = MessagePort.prototype.postMessage;
+  let isLost = false;
+  MessagePort.prototype.postMessage = function (message, ...rest) {
+    if (!Array.isArray(message) || message.length === 0 || isLost) return send.call(this, message, ...rest);
+    isLost = true;
+  };
+}`;
+world.pages.setScript('/losing.js', losing + script);
+world.pages.setScript('/left-behind.js', script);
 afterEach(async () => {
-  for (const page of world.browser.pages().slice(1)) await page.close();
+  for (const page of world.context.pages().slice(1)) await page.close();
   world.service.faults.clear();
 });
 
@@ -43,7 +39,7 @@ afterEach(async () => {
 async function open(user: string, keeperUrl = '/file-keeper.js'): Promise<Page> {
   const { token } = await world.service.createToken('alice', 3_600_000);
   const settings = `keeper-url="${keeperUrl}" data-token="${token}" owner="${user}" chunk-size="1MiB"`;
-  return world.open(settings, `/${user}.html`);
+  return world.open(settings, { path: `/${user}.html` });
 }
 
 interface Uploading {
@@ -144,12 +140,12 @@ test('if the browser ends the keeper, the user has to choose the file again', as
 
 test('a keeper that an ended browser left behind unregisters itself after a visit without uploads', async () => {
   world.pages.changePolicy('/plain.html', () => "script-src 'self'; worker-src 'self'");
-  const plain = await world.browser.newPage();
+  const plain = await world.context.newPage();
   await plain.goto(`${world.pages.origin}/plain.html`);
   await plain.evaluate(() =>
     navigator.serviceWorker.register('/left-behind.js', { scope: '/left-behind.js' }),
   );
-  await world.browser.addInitScript(`{
+  await world.context.addInitScript(`{
     const send = ServiceWorker.prototype.postMessage;
     ServiceWorker.prototype.postMessage = function (message, ...rest) {
       send.call(this, message, ...rest);

@@ -1,7 +1,7 @@
 // The file keeper and uploads without saved progress: files of one chunk, queued files, and files that wait for `start()`.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { FileSnapshot } from '../../src/core/types.ts';
 import { until } from '../support/until.ts';
@@ -9,18 +9,14 @@ import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { untilActive, watchKeeper } from './support/keeper.ts';
-import { assertStored, filesOf, pick, requestsOf } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { assertStored, filesOf, pick } from './support/transfer.ts';
+import { createWorld } from './support/world.ts';
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  await watchKeeper(world.browser);
-});
-after(() => world.close());
+const world = await createWorld();
+await watchKeeper(world.context);
 afterEach(async () => {
-  for (const page of world.browser.pages().slice(1)) await page.close();
+  for (const page of world.context.pages().slice(1)) await page.close();
   world.service.faults.clear();
   world.service.faults.clearLog();
 });
@@ -29,7 +25,7 @@ afterEach(async () => {
 async function open(user: string, attributes = ''): Promise<Page> {
   const { token } = await world.service.createToken('alice', 3_600_000);
   const settings = `keeper-url="/file-keeper.js" data-token="${token}" owner="${user}" concurrency="1"`;
-  return world.open(`${settings} ${attributes}`, `/${user}.html`);
+  return world.open(`${settings} ${attributes}`, { path: `/${user}.html` });
 }
 
 /** Writes small files with these names. Returns the SHA-256 of each file, by name. */
@@ -97,7 +93,7 @@ test('a small file whose commit was sent is not stored a second time', async () 
   world.service.faults.add({ operation: 'commit', cut: 'after-body', times: 1 });
   world.service.faults.add({ operation: 'commit', skip: 1, times: 1, waitFor: gate.opened });
   await pickAll(page, sums);
-  await until(async () => requestsOf(world, 'commit').length > 0 && (await storedCount('committed.bin')) > 0);
+  await until(async () => world.entries('commit').length > 0 && (await storedCount('committed.bin')) > 0);
   await reload(page);
   gate.open();
   await assertAllStored(page, sums);
@@ -120,7 +116,7 @@ test('paused and nested files, and files that wait for start(), are as they were
       ...{ name, relativePath, parentId, sizeBytes, phase, pauseReason },
     }));
   assert.deepEqual(shown(files), shown(before));
-  assert.equal(requestsOf(world, 'session').length, 0);
+  assert.equal(world.entries('session').length, 0);
   await page.evaluate(async () => {
     await document.querySelector('secure-uploader')?.start();
     await document.querySelector('secure-uploader')?.resume();
@@ -174,7 +170,7 @@ test('a failed file without saved progress waits for the user after a reload', a
   await reload(page);
   const [file] = await untilFiles(page, ([first]) => first !== undefined && first.phase !== 'queued');
   assert.deepEqual([file?.phase, file?.pauseReason], ['paused', 'user']);
-  assert.equal(requestsOf(world, 'session').length, 1);
+  assert.equal(world.entries('session').length, 1);
   await page.evaluate(() => document.querySelector('secure-uploader')?.resume());
   await assertAllStored(page, sums);
 });

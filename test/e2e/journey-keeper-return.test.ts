@@ -3,25 +3,21 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { builtWidget } from '../support/built.ts';
 import { until } from '../support/until.ts';
 import { writeRandom } from './support/files.ts';
 import { startTab, type Tab, type TabEngine, tabEngines } from './support/tabs.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  world.pages.add('/plain.html', '<p>A page without an uploader</p>');
-  const script = readFileSync(join(builtWidget(), 'file-keeper.js'), 'utf8');
-  const short = script.replace('5e4', '200');
-  assert.notEqual(short, script);
-  world.pages.setScript('/short.js', short);
-  const installing = "addEventListener('install', (event) => event.waitUntil(new Promise(() => undefined)));";
-  world.pages.setScript('/installing.js', installing + script);
-});
-after(() => world.close());
+const world = await createWorld();
+world.pages.add('/plain.html', '<p>A page without an uploader</p>');
+const script = readFileSync(join(builtWidget(), 'file-keeper.js'), 'utf8');
+const short = script.replace('5e4', '200');
+assert.notEqual(short, script);
+world.pages.setScript('/short.js', short);
+const installing = "addEventListener('install', (event) => event.waitUntil(new Promise(() => undefined)));";
+world.pages.setScript('/installing.js', installing + script);
 
 /** Evaluates `expression` until its value is true. It may use `await`; between two pages, there is nothing to evaluate it. */
 const untilTrue = (tab: Tab, expression: string): Promise<true> =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, test } from 'node:test';
 import type { Frame, Page } from 'playwright';
 import { chromiumArgs } from '../../scripts/browser.mjs';
 import { builtWidget } from '../support/built.ts';
@@ -14,36 +14,32 @@ import { createGate } from './support/gate.ts';
 import { hasKeeper, isUnregistered } from './support/keeper.ts';
 import { startPages } from './support/pages.ts';
 import { hasStored, pick } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const MIB = 2 ** 20;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
-let world: World;
 /** Path of the keeper. Each test has its own: a keeper unregisters itself a second after its last page, during the next test. */
 let keeper = '';
 let testCount = 0;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  world.pages.add('/plain.html', '<p>A page without an uploader</p>');
-  // Stores the files that a page hands over, as JSON, and notes when a page has told a worker to drop its files.
-  await world.browser.addInitScript(`{
-    const send = ServiceWorker.prototype.postMessage;
-    ServiceWorker.prototype.postMessage = function (message, ...rest) {
-      send.call(this, message, ...rest);
-      if (message?.files) localStorage.setItem('handed', JSON.stringify(message));
-      if (message?.drop) localStorage.setItem('dropped', '');
-    };
-  }`);
-});
-after(() => world.close());
+const world = await createWorld();
+world.pages.add('/plain.html', '<p>A page without an uploader</p>');
+// Stores the files that a page hands over, as JSON, and notes when a page has told a worker to drop its files.
+await world.context.addInitScript(`{
+  const send = ServiceWorker.prototype.postMessage;
+  ServiceWorker.prototype.postMessage = function (message, ...rest) {
+    send.call(this, message, ...rest);
+    if (message?.files) localStorage.setItem('handed', JSON.stringify(message));
+    if (message?.drop) localStorage.setItem('dropped', '');
+  };
+}`);
 beforeEach(() => {
   testCount += 1;
   keeper = `/keeper-${testCount}.js`;
   world.pages.setScript(keeper, keeperScript());
 });
 afterEach(async () => {
-  for (const page of world.browser.pages().slice(1)) await page.close();
+  for (const page of world.context.pages().slice(1)) await page.close();
   world.service.faults.clear();
 });
 
@@ -55,7 +51,7 @@ const attributes = async (owner: string): Promise<string> => {
 };
 
 const openPlain = async (): Promise<Page> => {
-  const page = await world.browser.newPage();
+  const page = await world.context.newPage();
   await page.goto(`${world.pages.origin}/plain.html`);
   return page;
 };
@@ -148,7 +144,7 @@ test('the keeper gives a file to a page of the same service and owner, once', as
 
 test('after a sign-out in another tab, the keeper gives nothing', async () => {
   const upload = await openUploading();
-  const other = await world.open(await attributes(upload.owner), '/other.html');
+  const other = await world.open(await attributes(upload.owner), { path: '/other.html' });
   await leave(upload);
   await other.evaluate(() => document.querySelector('secure-uploader')?.signOut());
   assert.equal(await ask(other, upload), 0);
@@ -157,7 +153,7 @@ test('after a sign-out in another tab, the keeper gives nothing', async () => {
 test('after a sign-out of a page whose settings are invalid, the keeper gives nothing', async () => {
   const upload = await openUploading();
   await leave(upload);
-  const page = await world.browser.newPage();
+  const page = await world.context.newPage();
   await page.goto(
     world.pages.add(
       '/broken.html',
@@ -176,7 +172,7 @@ test('after a sign-out of a page whose settings are invalid, the keeper gives no
 
 test('after a sign-out of a page with no-resume, the keeper gives nothing', async () => {
   const upload = await openUploading();
-  const other = await world.open(`no-resume ${await attributes(upload.owner)}`, '/other.html');
+  const other = await world.open(`no-resume ${await attributes(upload.owner)}`, { path: '/other.html' });
   await leave(upload);
   await other.evaluate(() => document.querySelector('secure-uploader')?.signOut());
   assert.equal(await ask(other, upload), 0);
@@ -184,7 +180,7 @@ test('after a sign-out of a page with no-resume, the keeper gives nothing', asyn
 
 test('after a sign-out of a page without keeper-url, the keeper gives nothing', async () => {
   const upload = await openUploading();
-  const other = await world.open(`owner="${upload.owner}"`, '/other.html');
+  const other = await world.open(`owner="${upload.owner}"`, { path: '/other.html' });
   await leave(upload);
   await other.evaluate(() => document.querySelector('secure-uploader')?.signOut());
   assert.equal(await ask(other, upload), 0);
@@ -192,7 +188,7 @@ test('after a sign-out of a page without keeper-url, the keeper gives nothing', 
 
 test('after a change of the owner in another tab, the keeper gives nothing', async () => {
   const upload = await openUploading();
-  const other = await world.open(await attributes(upload.owner), '/other.html');
+  const other = await world.open(await attributes(upload.owner), { path: '/other.html' });
   await leave(upload);
   await other.evaluate(() => {
     localStorage.removeItem('dropped');
@@ -237,7 +233,7 @@ for (const [title, host] of [
     const embedder = isOwn ? world.pages : await startPages(host);
     try {
       embedder.allow(world.pages.origin);
-      const page = await world.browser.newPage();
+      const page = await world.context.newPage();
       await page.goto(
         embedder.add('/embedder.html', `<iframe src="${world.pages.origin}/index.html"></iframe>`),
       );
@@ -386,7 +382,7 @@ test('a page hands over files and nothing secret', async () => {
 });
 
 test('a page hands over nothing secret for an upload that has not started', async () => {
-  const page = await world.open(`manual ${await attributes('queued')}`, '/queued.html');
+  const page = await world.open(`manual ${await attributes('queued')}`, { path: '/queued.html' });
   await pick(page, smallFile());
   await hasKeeper(page, keeper);
   const [{ added, ...others } = {}] = (await leave({ page })).files;

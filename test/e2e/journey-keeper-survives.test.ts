@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { builtWidget } from '../support/built.ts';
 import { until } from '../support/until.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { startTab, type Tab, type TabEngine, tabEngines } from './support/tabs.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const MIB = 2 ** 20;
 /** Time after which WebKit has ended the keeper of a closed tab, but Chromium and Firefox have not. */
@@ -19,14 +19,10 @@ const [START, END] = ['<!-- table: survives -->', '<!-- end -->'];
 const ENGINES: readonly TabEngine[] = ['chromium', 'firefox', 'webkit'];
 const NAMES = { chromium: 'Chromium', firefox: 'Firefox', webkit: 'WebKitGTK' };
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  world.pages.add('/plain.html', '<p>A page without an uploader</p>');
-  const script = readFileSync(join(builtWidget(), 'file-keeper.js'), 'utf8');
-  world.pages.setScript('/short.js', script.replace('5e4', '200'));
-});
-after(() => world.close());
+const world = await createWorld();
+world.pages.add('/plain.html', '<p>A page without an uploader</p>');
+const script = readFileSync(join(builtWidget(), 'file-keeper.js'), 'utf8');
+world.pages.setScript('/short.js', script.replace('5e4', '200'));
 afterEach(() => world.service.faults.clear());
 
 /** Evaluates `expression` until its value is true. Between two pages, there is nothing to evaluate it. */

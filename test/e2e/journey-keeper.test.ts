@@ -2,25 +2,21 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { ConsoleMessage, Page } from 'playwright';
 import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { assertStored, filesOf, hasStored, pick } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const MIB = 2 ** 20;
 const FILE_BYTES = 24 * MIB;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 afterEach(async () => {
-  for (const page of world.browser.pages().slice(1)) await page.close();
+  for (const page of world.context.pages().slice(1)) await page.close();
   world.service.faults.clear();
   world.service.faults.clearLog();
 });
@@ -28,7 +24,7 @@ afterEach(async () => {
 /** Opens a page whose widget gets its token without a test, also after a reload. */
 async function open(attributes = 'keeper-url="/file-keeper.js"', path = '/index.html'): Promise<Page> {
   const { token } = await world.service.createToken('alice', 3_600_000);
-  return world.open(`chunk-size="1MiB" data-token="${token}" owner="${path}" ${attributes}`, path);
+  return world.open(`chunk-size="1MiB" data-token="${token}" owner="${path}" ${attributes}`, { path });
 }
 
 async function reload(page: Page): Promise<void> {
@@ -120,13 +116,13 @@ test('a page with exactly the policy of docs/resume.md resumes without a message
   const onConsole = (message: ConsoleMessage): void => {
     if (/policy|keeper-url/i.test(message.text())) messages.push(message.text());
   };
-  world.browser.on('console', onConsole);
+  world.context.on('console', onConsole);
   const page = await open(undefined, '/documented.html');
   const sha256 = await beginUpload(page);
   world.service.faults.clear();
   await reload(page);
   await assertResumed(page, sha256);
-  world.browser.off('console', onConsole);
+  world.context.off('console', onConsole);
   assert.deepEqual(await reasonsOf(page), ['resuming']);
   assert.deepEqual(messages, []);
 });
@@ -153,7 +149,7 @@ for (const [what, path, attributes, change] of [
       if (/keeper-url/.test(message.text())) warnings.push(message.text());
     };
     // Listens before the page is opened, because the page may warn while it loads.
-    world.browser.on('console', onConsole);
+    world.context.on('console', onConsole);
     const page = await open(attributes, path);
     const sha256 = await beginUpload(page);
     world.service.faults.clear();
@@ -162,7 +158,7 @@ for (const [what, path, attributes, change] of [
     const [file] = await filesOf(page);
     await pick(page, join(world.folder, file?.name ?? ''));
     await assertResumed(page, sha256);
-    world.browser.off('console', onConsole);
+    world.context.off('console', onConsole);
     assert.equal(warnings.length, 2, 'one message each time the page is loaded');
   });
 }

@@ -2,17 +2,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { drop } from './support/browser.ts';
 import { LONG_TASK_MS, longestTaskOf, medianOf } from './support/tasks.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
-let world: World;
-
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 test('a dropped folder with ten thousand files is one row, which unfolds and cancels them, in short tasks', async (t) => {
   const folder = join(world.folder, 'scans');

@@ -1,13 +1,13 @@
 // Leaving the page while a file is uploading: the warning and the lock of the screen of a real browser.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
 import { hasStored, pick } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const MIB = 2 ** 20;
 /** The locks of the page, recorded by `RECORD_LOCKS`. */
@@ -22,14 +22,10 @@ const RECORD_LOCKS = `{
   };
 }`;
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  await world.browser.addInitScript(RECORD_LOCKS);
-});
-after(() => world.close());
+const world = await createWorld();
+await world.context.addInitScript(RECORD_LOCKS);
 afterEach(async () => {
-  for (const page of world.browser.pages().slice(1)) await page.close();
+  for (const page of world.context.pages().slice(1)) await page.close();
   world.service.faults.clear();
 });
 

@@ -3,23 +3,18 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { drop, eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
 import { LONG_TASK_MS, longestTaskOf, medianOf } from './support/tasks.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const KIB = 1024;
 const CHUNK = 64 * KIB;
 const TOO_LARGE = 2 * 2 ** 20;
 const SMALL_COUNT = 800;
-let world: World;
-
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 /** Returns the paths of all files in a folder and its subfolders. */
 const filesBelow = (folder: string): string[] =>

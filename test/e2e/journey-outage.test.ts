@@ -2,25 +2,20 @@
 // controls the clock of the page; all requests are real.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import { eventsOf } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { assertStored, filesOf, hasStored, pick, requestsOf } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { assertStored, filesOf, hasStored, pick } from './support/transfer.ts';
+import { createWorld } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
 const COUNT = 12;
-let world: World;
-let path: string;
 let sha256: string;
 
-before(async () => {
-  world = await createWorld();
-  path = join(world.folder, 'report.bin');
-  await world.browser.clock.install();
-});
-after(() => world.close());
+const world = await createWorld({ fsync: true });
+const path = join(world.folder, 'report.bin');
+await world.context.clock.install();
 beforeEach(() => {
   sha256 = writeRandom(path, COUNT * CHUNK_BYTES);
 });
@@ -67,7 +62,7 @@ test('an outage of ten minutes delays an upload, which then completes without th
   const [completed] = await eventsOf(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   assert.deepEqual(await eventsOf(page, 'upload-failed'), []);
-  assert.equal(requestsOf(world, 'session').length, 0, 'the upload session is the same');
+  assert.equal(world.entries('session').length, 0, 'the upload session is the same');
   await page.close();
 });
 

@@ -1,19 +1,14 @@
 // Photos on their whole way: chosen, made smaller or without location, shown as thumbnails, and stored, under a strict policy.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import exifr from 'exifr';
 import type { Page } from 'playwright';
 import { fixture, secretsIn } from '../photos/support.ts';
 import { eventsOf, untilEvent } from './support/browser.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const COUNT = 30;
-let world: World;
-
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 /** Adds copies of a photo with a location, each with its own comment at the end of the picture's header. */
 async function addPhotos(page: Page, count: number): Promise<void> {

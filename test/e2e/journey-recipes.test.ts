@@ -1,7 +1,7 @@
 // Recipes as the documentation has them, in a page: the title and the notification, and a trace with OpenTelemetry.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { build } from 'esbuild';
 import type { Page } from 'playwright';
 import ts from 'typescript';
@@ -11,7 +11,7 @@ import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { pick } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const MIB = 2 ** 20;
 /** Replaces notifications, which a browser without a window does not show, and lets a test hide the page. */
@@ -51,12 +51,8 @@ interface FinishedSpan {
   readonly endMs: number;
 }
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  await world.browser.addInitScript(RECORD);
-});
-after(() => world.close());
+const world = await createWorld();
+await world.context.addInitScript(RECORD);
 
 test('the title shows the progress, and a notification the end to a user who is elsewhere and wants it', async () => {
   const [recipe = ''] = all(read('docs/resume.md'), /^```ts\n([\s\S]*?)^```/gm).filter((code) =>
@@ -71,7 +67,7 @@ test('the title shows the progress, and a notification the end to a user who is 
     '/recipe.html',
     `${element}<button id="notify">Notify me</button><script type="module" src="/recipe.js"></script>`,
   );
-  const page = await world.browser.newPage();
+  const page = await world.context.newPage();
   await page.goto(url);
   const title = await page.title();
   assert.notEqual(title, '');
@@ -127,7 +123,7 @@ test('OpenTelemetry gets one trace of an upload, from the pick to the commit', a
     '/tracing.html',
     '<main></main><script type="module" src="/tracing-recipe.js"></script>',
   );
-  const page = await world.browser.newPage();
+  const page = await world.context.newPage();
   await page.goto(url);
   world.service.faults.add({ operation: 'put', status: 503, times: 1 });
   const path = join(world.folder, 'traced-secret.bin');

@@ -19,14 +19,13 @@ describe('A strict page', () => {
   let outside: Pages;
   let token: string;
   before(async () => {
-    world = await createWorld({ fsync: false });
+    world = await createWorld();
     // The name of the host makes it another site than that of the pages.
     outside = await startPages('localhost');
     token = (await world.service.createToken('alice', 3_600_000)).token;
   });
   after(async () => {
     await outside?.close();
-    await world?.close();
   });
   afterEach(() => {
     assert.deepEqual([...world.pages.violations, ...outside.violations], []);
@@ -34,7 +33,7 @@ describe('A strict page', () => {
 
   /** Opens a page. Returns the page, and its errors and warnings. */
   async function open(url: string): Promise<{ page: Page; errors: string[]; warnings: string[] }> {
-    const page = await world.browser.newPage();
+    const page = await world.context.newPage();
     const errors: string[] = [];
     const warnings: string[] = [];
     page.on('pageerror', ({ message }) => errors.push(message));

@@ -2,25 +2,21 @@
 import assert from 'node:assert/strict';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { LogEntry } from '../../demo/server/faults.ts';
 import { drop, eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
 import { filesOf } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const MIB = 2 ** 20;
 const SIZE = 24 * MIB;
-let world: World;
 let path: string;
 let sha256: string;
 
-before(async () => {
-  world = await createWorld();
-});
-after(() => world.close());
+const world = await createWorld({ fsync: true });
 beforeEach(() => {
   path = join(world.folder, `film ${Math.random()}.bin`);
   sha256 = writeRandom(path, SIZE);
@@ -133,7 +129,7 @@ test('a file whose handle was saved resumes after a restart with one click, with
   world.service.faults.clear();
   world.service.faults.clearLog();
   // The file needs no permission. Reports that it does, as Chromium reports for files of the user after a restart.
-  await world.browser.addInitScript(
+  await world.context.addInitScript(
     "Object.assign(FileSystemFileHandle.prototype, { queryPermission: async () => 'prompt' });",
   );
   const page = await world.openWithToken(ATTRIBUTES);

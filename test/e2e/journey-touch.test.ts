@@ -1,22 +1,17 @@
 // A touch screen: every button is large enough for a finger, and buttons do not touch each other.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { drop, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const FINGER_PX = 44;
-let world: World;
-
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 async function touchScreen(page: Page): Promise<void> {
-  const session = await world.browser.newCDPSession(page);
+  const session = await world.context.newCDPSession(page);
   await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
   await session.send('Emulation.setDeviceMetricsOverride', {
     ...{ width: 360, height: 740, deviceScaleFactor: 2, mobile: true },

@@ -1,21 +1,16 @@
 // Complete uploads: after sign-in by window, with a token of the page, and with a browser that is killed in the middle.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { isFullSize } from '../../scripts/scope.mjs';
 import { eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { tokenCallsOf } from './support/tokens.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const MIB = 2 ** 20;
 const SIZE_BYTES = isFullSize ? 300e6 : 60e6;
-let world: World;
-
-before(async () => {
-  world = await createWorld();
-});
-after(() => world.close());
+const world = await createWorld({ fsync: true });
 
 async function download(fileId: string): Promise<{ sha256: string; sizeBytes: number }> {
   const { token } = await world.service.createToken('alice');

@@ -1,20 +1,16 @@
 // The list and its footer stay where they are while files are uploaded.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { pick } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const COUNT = 10;
 const WIDTHS_PX = [900, 360];
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 interface Shift extends PerformanceEntry {
   readonly sources: readonly {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { login } from '../../src/ui/styles/login.ts';
 import { styles } from '../../src/ui/styles/styles.ts';
@@ -10,14 +10,10 @@ import { copyPicture, namesOf, openBeside, paste } from './support/beside.ts';
 import { drop } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { filesOf } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  await world.browser.grantPermissions(['clipboard-read', 'clipboard-write']);
-});
-after(() => world.close());
+const world = await createWorld();
+await world.context.grantPermissions(['clipboard-read', 'clipboard-write']);
 
 const openWith = (beside: string, inside?: string): Promise<Page> => openBeside(world, beside, { inside });
 
@@ -179,7 +175,7 @@ async function openReadme(prepare?: (page: Page) => Promise<unknown>): Promise<P
   assert.ok(html.includes(baseUrl) && html.includes(storageUrl));
   world.pages.setScript('/readme.html', html);
   world.pages.changePolicy('/readme.html', () => "default-src * 'unsafe-inline'");
-  const page = await world.browser.newPage();
+  const page = await world.context.newPage();
   await prepare?.(page);
   await page.goto(`${world.pages.origin}/readme.html`);
   return page;

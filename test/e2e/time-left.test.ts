@@ -1,20 +1,16 @@
 // Speed and time left in a real browser, on a connection that Chromium throttles.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { writeRandom } from './support/files.ts';
 import { pick } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 const MB = 1_000_000;
 const SIZE_BYTES = 40 * MB;
 const BYTES_PER_SECOND = MB;
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 interface Look {
   readonly atMs: number;

@@ -2,20 +2,16 @@
 // file is deleted when it is no longer needed.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
 import type { SecureUploaderEventMap } from '../../src/ui/event-map.ts';
 import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
-import { assertStored, filesOf, pick, requestsOf } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { assertStored, filesOf, pick } from './support/transfer.ts';
+import { createWorld } from './support/world.ts';
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 /** Resolves with true if the page has saved `fileCount` files, of which the user paused `pausedCount`. */
 const keepsFiles = async ([fileCount, pausedCount]: readonly [number, number]): Promise<boolean> => {
@@ -41,7 +37,7 @@ const keeps = (page: Page, fileCount: number, pausedCount: number): Promise<unkn
 /** Supplies a token with an init script, because the page of the next visit needs a token as soon as it is loaded. */
 async function supplyToken(): Promise<void> {
   const { token } = await world.service.createToken('alice', 3_600_000);
-  await world.browser.addInitScript((token) => {
+  await world.context.addInitScript((token) => {
     document.addEventListener('auth-required', (event) =>
       (event as SecureUploaderEventMap['auth-required']).detail.respondWith(token),
     );
@@ -75,7 +71,7 @@ test('small files resume automatically on the next visit, and one that was pause
     [['a.bin', 'user']],
   );
   assert.deepEqual(
-    requestsOf(world, 'put').filter(({ fileName }) => fileName === 'a.bin'),
+    world.entries('put').filter(({ fileName }) => fileName === 'a.bin'),
     [],
     'nothing of it was sent',
   );
@@ -111,7 +107,7 @@ test('a canceled upload does not resume, although the page was closed while the 
     (await filesOf(next)).map(({ name }) => name),
     ['kept.bin'],
   );
-  assert.deepEqual(requestsOf(world, 'put'), []);
+  assert.deepEqual(world.entries('put'), []);
   // The closed page may have held its lock for a moment. The visit after it deletes the record.
   await next.reload();
   await keeps(next, 1, 1);

@@ -2,11 +2,10 @@
 // some names are impossible on the disk of the test machine.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, afterEach, before, test } from 'node:test';
-import type { Page } from 'playwright';
+import { afterEach, test } from 'node:test';
 import { eventsOf, untilEvent } from './support/browser.ts';
 import { assertStored, filesOf, QUICK } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
 interface Case {
   readonly about: string;
@@ -73,14 +72,9 @@ const CASES: readonly Case[] = [
   { about: 'an empty file', name: 'empty.txt', content: '' },
 ];
 
-let world: World;
-let page: Page;
 let count = 0;
-before(async () => {
-  world = await createWorld({ fsync: false });
-  page = await world.openWithToken(QUICK);
-});
-after(() => world.close());
+const world = await createWorld();
+const page = await world.openWithToken(QUICK);
 
 interface Given {
   readonly name: string;

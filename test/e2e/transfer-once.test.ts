@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
-import type { Browser } from 'playwright';
-import { drop, newContext, untilEvent } from './support/browser.ts';
+import { afterEach, test } from 'node:test';
+import { drop, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import {
   assertStored,
@@ -15,7 +14,6 @@ import {
   pick,
   puts,
   QUICK,
-  requestsOf,
 } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -26,11 +24,7 @@ const SETTINGS = `chunk-size="${CHUNK_BYTES}" ${QUICK}`;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 const FOLDERS = ['folder-a', 'folder-b', 'folder-unique'];
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 afterEach(() => {
   world.service.faults.clear();
   world.service.faults.clearLog();
@@ -68,7 +62,7 @@ for (const chunkCount of [3, CHUNK_COUNT]) {
     await drop(page, dropped);
     const completed = await untilEvent(page, 'upload-completed', 3);
     const sentBytes = completed.reduce((sum, { detail }) => sum + detail.sentBytes, 0);
-    assert.equal(bytesOf(requestsOf(world, 'put')), sentBytes, 'the page says what it sent');
+    assert.equal(bytesOf(world.entries('put')), sentBytes, 'the page says what it sent');
     assert.ok(sentBytes <= 3 * sizeBytes, 'no upload was started twice');
     if (chunkCount > 3) assert.equal(puts(world).length, chunkCount);
     for (const { detail } of completed) {
@@ -111,15 +105,15 @@ test('a second browser that continues a file sends at most what the first one ha
   const stored = puts(world);
   assert.equal(stored.length, 0.6 * CHUNK_COUNT);
 
-  const other = await newContext(world.browser.browser() as Browser);
+  const other = await world.newContext();
   const second = await openElsewhere(world, other);
   assert.deepEqual(await filesOf(second), [], 'it has no data of the first');
   await pick(second, path);
   const [completed] = await untilEvent(second, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   // Not from the event: if the session id is secret, it has none.
-  const session = requestsOf(world, 'session').at(-1)?.sessionId;
-  const ofSecond = requestsOf(world, 'put').filter(({ sessionId }) => sessionId === session);
+  const session = world.entries('session').at(-1)?.sessionId;
+  const ofSecond = world.entries('put').filter(({ sessionId }) => sessionId === session);
   const sentBytes = bytesOf(ofSecond);
   assert.ok(sentBytes <= 0.4 * FILE_BYTES + CHUNK_BYTES, `${sentBytes} of ${FILE_BYTES} bytes were sent`);
   const known = new Set(stored.map(({ hash }) => hash));

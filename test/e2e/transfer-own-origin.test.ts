@@ -2,21 +2,17 @@
 // and then requested without cookies.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { assertStored, pick, QUICK, requestsOf } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { assertStored, pick, QUICK } from './support/transfer.ts';
+import { createWorld } from './support/world.ts';
 
 /** Short delays, and enough attempts for the connections that the last test breaks. */
 const QUICK_MANY = `data-engine-options='{"policy":{"attempts":9,"baseMs":10,"capMs":40}}'`;
 
-let world: World;
-before(async () => {
-  world = await createWorld(({ origin }) => ({ fsync: false, publicUrls: { storage: origin } }));
-  world.pages.forward(world.service.storagePort);
-});
-after(() => world.close());
+const world = await createWorld(({ origin }) => ({ publicUrls: { storage: origin } }));
+world.pages.forward(world.service.storagePort);
 
 test('a page that does not name its origin sends nothing there', async () => {
   const page = await world.openWithToken();
@@ -25,7 +21,7 @@ test('a page that does not name its origin sends nothing there', async () => {
   await pick(page, path);
   const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'bad-config');
-  assert.deepEqual(requestsOf(world, 'put'), []);
+  assert.deepEqual(world.entries('put'), []);
   await page.close();
 });
 
@@ -41,7 +37,7 @@ test('a page that names its origin sends the bytes there, without cookies and re
   await pick(page, path);
   const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
-  const entries = requestsOf(world, 'put');
+  const entries = world.entries('put');
   assert.equal(entries.filter(({ stored }) => stored).length, 3);
   assert.equal(entries.length, 4, 'the chunk that was refused is sent again');
   for (const { hasCookie, hasBearer, headers } of entries) {

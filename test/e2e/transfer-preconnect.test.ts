@@ -2,15 +2,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld } from './support/world.ts';
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 /** Starts a server that accepts connections and never sends anything. */
 async function listen() {

@@ -2,28 +2,24 @@
 // has signed in again.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import { builtBundle, SHARED_BUNDLES } from '../support/built.ts';
 import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { assertStored, filesOf, hasStored, pick, puts, QUICK, requestsOf } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { assertStored, filesOf, hasStored, pick, puts, QUICK } from './support/transfer.ts';
+import { createWorld } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
 const CHUNK_COUNT = 40;
 const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="2" batch-size="4" ${QUICK}`;
 const STEP_UP = 'Bearer error="insufficient_user_authentication", acr_values="urn:mfa", max_age="60"';
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false, loginScript: builtBundle(SHARED_BUNDLES.login) });
-});
-after(() => world.close());
+const world = await createWorld({ loginScript: builtBundle(SHARED_BUNDLES.login) });
 afterEach(async () => {
   world.service.faults.clear();
   world.service.faults.clearLog();
-  await world.browser.clearCookies();
+  await world.context.clearCookies();
 });
 
 /** Signs in with a second factor in the form on `page`. */
@@ -79,17 +75,17 @@ for (const [where, { attributes, isAsked, answer }] of Object.entries(WAYS)) {
     const [file] = await filesOf(page);
     assert.deepEqual([file?.phase, file?.pauseReason], ['paused', 'signed-out']);
     // Deletes the cookie of the service, which would allow sign-in without a second factor.
-    await world.browser.clearCookies();
+    await world.context.clearCookies();
 
     // Chunks that have a ticket are still sent. No more tickets are requested.
-    const asked = requestsOf(world, 'chunks');
+    const asked = world.entries('chunks');
     const presigned = asked.flatMap(({ presigned = [] }) => presigned);
     await hasStored(page, presigned.length * CHUNK_BYTES);
     assert.ok(
       presigned.length >= 3 && presigned.length < CHUNK_COUNT,
       `three batches of ${presigned.length} chunks`,
     );
-    assert.equal(requestsOf(world, 'chunks').length, asked.length, 'the queue holds');
+    assert.equal(world.entries('chunks').length, asked.length, 'the queue holds');
     assert.equal((await filesOf(page))[0]?.phase, 'paused');
 
     service.faults.clear();
@@ -97,8 +93,8 @@ for (const [where, { attributes, isAsked, answer }] of Object.entries(WAYS)) {
     const [completed] = await untilEvent(page, 'upload-completed');
     await assertStored(world, completed?.detail.commit.file_id, sha256);
     assert.equal(puts(world).length, CHUNK_COUNT);
-    assert.equal(requestsOf(world, 'put').length, CHUNK_COUNT, 'no PUT was broken off');
-    assert.equal(requestsOf(world, 'session').length, 1);
+    assert.equal(world.entries('put').length, CHUNK_COUNT, 'no PUT was broken off');
+    assert.equal(world.entries('session').length, 1);
     assert.deepEqual(await eventsOf(page, 'upload-failed'), []);
     await page.close();
   });
@@ -136,10 +132,10 @@ test('a page with its own tokens is asked for another one, and the upload contin
     null,
     { polling: 50 },
   );
-  const asked = requestsOf(world, 'chunks');
+  const asked = world.entries('chunks');
   const presigned = asked.flatMap(({ presigned = [] }) => presigned);
   await hasStored(page, presigned.length * CHUNK_BYTES);
-  assert.equal(requestsOf(world, 'chunks').length, asked.length, 'the queue holds');
+  assert.equal(world.entries('chunks').length, asked.length, 'the queue holds');
   await page.evaluate(() => (globalThis as unknown as { prove: () => void }).prove());
   const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);

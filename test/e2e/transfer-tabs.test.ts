@@ -2,21 +2,12 @@
 // closes or crashes, another tab continues.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { eventsOf, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import {
-  assertStored,
-  bytesOf,
-  filesOf,
-  hasStored,
-  pick,
-  puts,
-  QUICK,
-  requestsOf,
-} from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { assertStored, bytesOf, filesOf, hasStored, pick, puts, QUICK } from './support/transfer.ts';
+import { createWorld } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
 const CHUNK_COUNT = 60;
@@ -24,11 +15,7 @@ const FILE_BYTES = CHUNK_COUNT * CHUNK_BYTES;
 const CONCURRENCY = 2;
 const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="${CONCURRENCY}" ${QUICK}`;
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 /** Returns the tabs whose file is not paused for another tab. */
 async function leadersOf(tabs: readonly Page[]): Promise<Page[]> {
@@ -45,7 +32,7 @@ async function allShow(tabs: readonly Page[], bytes: number): Promise<void> {
   await Promise.all(tabs.map((tab) => hasStored(tab, bytes)));
   for (const tab of tabs) {
     const [file] = await filesOf(tab);
-    const storedBytes = bytesOf(requestsOf(world, 'put').filter(({ stored }) => stored));
+    const storedBytes = bytesOf(world.entries('put').filter(({ stored }) => stored));
     assert.ok(file && file.storedBytes <= storedBytes, `a tab shows ${file?.storedBytes} of ${storedBytes}`);
   }
 }
@@ -101,13 +88,13 @@ test('five tabs upload a file once, show correct progress, and continue when the
     await neverWentBack(tab);
   }
   // A chunk is not sent again if its tab was closed after the chunk was stored, and before the response.
-  const hashes = requestsOf(world, 'put').flatMap(({ hash, stored }) => (stored ? [hash] : []));
+  const hashes = world.entries('put').flatMap(({ hash, stored }) => (stored ? [hash] : []));
   assert.equal(new Set(hashes).size, CHUNK_COUNT);
   assert.ok(
     puts(world).length >= CHUNK_COUNT - 3 * CONCURRENCY,
     'each closed tab leaves at most its own PUTs',
   );
-  const sessions = requestsOf(world, 'session').filter(({ method }) => method === 'POST');
+  const sessions = world.entries('session').filter(({ method }) => method === 'POST');
   const others = world.service.log.filter(
     ({ operation, method }) => operation !== 'put' && method === 'POST',
   );

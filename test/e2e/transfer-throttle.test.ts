@@ -1,11 +1,11 @@
 // The attribute `throttle` limits the total rate of all files.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { assertStored, bytesOf, hasStored, pick, puts, QUICK, requestsOf } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { assertStored, bytesOf, hasStored, pick, puts, QUICK } from './support/transfer.ts';
+import { createWorld } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
 const CHUNK_COUNT = 8;
@@ -14,11 +14,7 @@ const BYTES_PER_SECOND = 250_000;
 const CRAWLING = 100;
 const SETTINGS = `chunk-size="${CHUNK_BYTES}" ${QUICK}`;
 
-let world: World;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 
 /** Creates two files of random bytes. Returns the hash of each file by path. */
 function createFiles(about: string): Map<string, string> {
@@ -42,7 +38,7 @@ test("files together do not exceed the page's bandwidth limit", async (t) => {
   for (const { detail } of completed) await isStored(files, detail);
   // Measures from the first ticket request to the start of the last PUT. The bytes of the last PUT are sent later, so these bytes
   // do not count.
-  const startedAt = Math.min(...requestsOf(world, 'chunks').map(({ at }) => at));
+  const startedAt = Math.min(...world.entries('chunks').map(({ at }) => at));
   const sent = puts(world).toSorted((one, other) => one.at - other.at);
   const lastAt = sent.at(-1)?.at ?? 0;
   const ratio = bytesOf(sent.slice(0, -1)) / ((lastAt - startedAt) / 1000) / BYTES_PER_SECOND;
@@ -61,7 +57,7 @@ for (const [what, rate] of [
     const page = await world.openWithToken(`throttle="${CRAWLING}" ${SETTINGS}`);
     await pick(page, ...files.keys());
     await hasStored(page, CHUNK_BYTES);
-    assert.equal(requestsOf(world, 'put').length, 1, 'the first chunk uses up many minutes of the limit');
+    assert.equal(world.entries('put').length, 1, 'the first chunk uses up many minutes of the limit');
     await page.evaluate((rate) => {
       const element = document.querySelector('secure-uploader');
       if (element) element.throttle = rate;

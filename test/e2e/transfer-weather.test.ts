@@ -2,7 +2,7 @@
 // upload continues automatically and completes.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { TIMEOUT_MS, until } from '../support/until.ts';
@@ -10,16 +10,8 @@ import { newContext, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { openLonePage } from './support/lone-page.ts';
-import {
-  assertStored,
-  filesOf,
-  hasStored,
-  openElsewhere,
-  pick,
-  puts,
-  requestsOf,
-} from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { assertStored, filesOf, hasStored, openElsewhere, pick, puts } from './support/transfer.ts';
+import { createWorld } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
 const CHUNK_COUNT = 40;
@@ -28,12 +20,8 @@ const LONG_DEADLINES = `data-engine-options='{"times":{"stallMs":1000000,"callTi
 const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="2" batch-size="4" ${LONG_DEADLINES}`;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
-let world: World;
 let count = 0;
-before(async () => {
-  world = await createWorld({ fsync: false });
-});
-after(() => world.close());
+const world = await createWorld();
 afterEach(() => {
   world.service.faults.clear();
   world.service.faults.clearLog();
@@ -79,7 +67,7 @@ async function stuckHalfWay(): Promise<{ page: Page; sha256: string; reasons: st
 /** Resolves when half of the chunks have a response, and the PUTs in both upload slots have no response. */
 async function areStuck(): Promise<void> {
   const isStuck = (): boolean => {
-    const under = requestsOf(world, 'put').map(({ answered, broken }) => !answered && !broken);
+    const under = world.entries('put').map(({ answered, broken }) => !answered && !broken);
     return under.length >= CHUNK_COUNT / 2 + 2 && under.filter(Boolean).length >= 2;
   };
   await until(isStuck);
@@ -112,7 +100,7 @@ test('a page restored from the back/forward cache continues automatically', asyn
   const [completed] = await untilEvent(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   // Up to two chunks may be stored twice: both PUTs that were running when the user left the page may have been stored too.
-  assert.ok(requestsOf(world, 'put').filter(({ stored }) => stored).length <= CHUNK_COUNT + 2);
+  assert.ok(world.entries('put').filter(({ stored }) => stored).length <= CHUNK_COUNT + 2);
 });
 
 test('a frozen page continues automatically as soon as it resumes', {
@@ -180,7 +168,7 @@ test("when only the browser's speed estimate changes, nothing is sent again", as
     await session.send('Network.emulateNetworkConditions', line);
   }
   await endsStored(page, sha256);
-  assert.equal(requestsOf(world, 'put').length, CHUNK_COUNT, 'no PUT was broken off');
+  assert.equal(world.entries('put').length, CHUNK_COUNT, 'no PUT was broken off');
   const opinions = await page.evaluate(() => (globalThis as unknown as { opinions: number }).opinions);
   assert.ok(opinions > 0, 'the browser reported it');
   await page.close();
@@ -229,7 +217,7 @@ const DEATHS: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
 for (const [what, strike] of Object.entries(DEATHS)) {
   test(`when hash workers ${what} in the middle, others replace them`, async () => {
     const { path, sha256 } = createFile();
-    await world.browser.addInitScript(watchWorkers);
+    await world.context.addInitScript(watchWorkers);
     const struck = createGate();
     world.service.faults.add({ operation: 'put', skip: 6, times: FOR_EVER, waitFor: struck.opened });
     const page = await world.openWithToken(SETTINGS);

@@ -47,7 +47,6 @@ const BUILD_SOURCES = [
 
 /** Bundles that several test files load, with the paths of their sources. */
 export const SHARED_BUNDLES = {
-  callback: 'src/auth/callback.ts',
   login: 'src/login.ts',
   authPage: 'test/e2e/support/auth-page.ts',
 } as const;

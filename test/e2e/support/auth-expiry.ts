@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { until } from '../../support/until.ts';
 import { setLifetimes, signInByWindow } from './auth-steps.ts';
-import type { AuthWorld } from './auth-world.ts';
 import { untilEvent } from './browser.ts';
 import { sumOf, writeRandom } from './files.ts';
 import { createGate } from './gate.ts';
+import type { World } from './world.ts';
 
 const CHUNK_BYTES = 32_768;
 /** Number of chunks of the file. */
@@ -24,10 +24,10 @@ const LIFETIME_MS = 3_000;
 export const HELD_COUNT = 6;
 
 /** Returns the time at which the first token expires, in ms since 1970. */
-export const endMs = (world: AuthWorld): number => (world.entries('token')[0]?.at ?? 0) + LIFETIME_MS;
+export const endMs = (world: World): number => (world.entries('token')[0]?.at ?? 0) + LIFETIME_MS;
 
 /** Signs in with a short-lived token, and holds the first PUTs until the token has expired. Returns the hash of the file. */
-export async function begin(page: Page, world: AuthWorld): Promise<string> {
+export async function begin(page: Page, world: World): Promise<string> {
   const path = join(world.folder, `${randomUUID()}.bin`);
   const sha256 = writeRandom(path, CHUNK_BYTES * CHUNK_COUNT);
   await setLifetimes(world.service, { tokenLifetimeMs: LIFETIME_MS });
@@ -43,7 +43,7 @@ export async function begin(page: Page, world: AuthWorld): Promise<string> {
 }
 
 /** Asserts that each chunk was sent by exactly one PUT, and that the stored file has the hash `sha256`. */
-export async function assertStoredOnce(page: Page, world: AuthWorld, sha256: string): Promise<void> {
+export async function assertStoredOnce(page: Page, world: World, sha256: string): Promise<void> {
   const [completed] = await untilEvent(page, 'upload-completed');
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
   assert.equal(completed?.detail.sentBytes, CHUNK_BYTES * CHUNK_COUNT);

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Frame, Locator, Page } from 'playwright';
-import type { AuthWorld } from './auth-world.ts';
 import { untilEvent } from './browser.ts';
 import { writeRandom } from './files.ts';
+import type { World } from './world.ts';
 
 declare const tools: typeof import('./auth-page.ts').tools;
 
@@ -12,14 +12,14 @@ declare const tools: typeof import('./auth-page.ts').tools;
 const POLLING = { polling: 50 };
 
 /** Makes `count` calls that need a token, all at once. Resolves with `done`, or with the code of the first error. */
-export const call = (page: Page | Frame, world: AuthWorld, more: object = {}, count = 1): Promise<string> =>
+export const call = (page: Page | Frame, world: World, more: object = {}, count = 1): Promise<string> =>
   page.evaluate(([input, count]) => tools.call(input, count), [
     { baseUrl: world.service.baseUrl, ...more },
     count,
   ] as const);
 
 /** Starts a call that needs a token. Resolves when the page reports `auth-required`, and does not wait for the call to complete. */
-export async function callUntilPrompt(page: Page, world: AuthWorld): Promise<void> {
+export async function callUntilPrompt(page: Page, world: World): Promise<void> {
   call(page, world).catch(() => undefined);
   await untilEvent(page, 'auth-required');
 }
@@ -47,7 +47,7 @@ export const isGone = async (window: Page): Promise<void> => {
 /** Enters email and password in the visible form, and submits the form. */
 export async function fillIn(
   page: Page | Frame,
-  world: AuthWorld,
+  world: World,
   email = 'alice@example.com',
   password = world.service.seed.password,
 ): Promise<void> {
@@ -57,7 +57,7 @@ export async function fillIn(
 }
 
 /** Makes a call that needs a token, signs in through the window, and asserts that the call completes. */
-export async function signIn(page: Page, world: AuthWorld, email?: string): Promise<void> {
+export async function signIn(page: Page, world: World, email?: string): Promise<void> {
   const waiting = call(page, world);
   await untilEvent(page, 'auth-required');
   await fillIn(await press(page), world, email);
@@ -96,14 +96,14 @@ export async function wireOf(page: Page): Promise<{ sent: Bodies; sentAtMs: numb
 }
 
 /** Adds a widget that shows the sign-in form. For pages with the script auth-page.ts. */
-export function showForm(page: Page | Frame, world: AuthWorld, more: object = {}): Promise<void> {
+export function showForm(page: Page | Frame, world: World, more: object = {}): Promise<void> {
   const settings = { baseUrl: world.service.baseUrl, auth: 'local', ...more } as const;
   return page.evaluate((input) => tools.showForm(input), settings);
 }
 
 /** Opens a page with the sign-in form, and submits email and password. `script` runs before all other scripts of the page. */
-export async function logIn(world: AuthWorld, email: string, script = ''): Promise<Page> {
-  const page = await world.open({ auth: 'local' }, { script });
+export async function logIn(world: World, email: string, script = ''): Promise<Page> {
+  const page = await world.openBare({ auth: 'local' }, { script });
   await callUntilPrompt(page, world);
   await showForm(page, world);
   await fillIn(page, world, email);
@@ -111,7 +111,7 @@ export async function logIn(world: AuthWorld, email: string, script = ''): Promi
 }
 
 /** Returns the operations that the service received since its log was emptied, in order. */
-export const operationsOf = (world: AuthWorld): string[] =>
+export const operationsOf = (world: World): string[] =>
   world.service.log
     .filter(({ method, operation }) => method !== 'OPTIONS' && operation !== 'other')
     .map(({ operation }) => operation);
@@ -153,7 +153,7 @@ export const isSignedIn = (page: Page): Promise<unknown> =>
   );
 
 /** Signs in on the service's page, for a widget with `auth="redirect"`. Resolves when the widget's page is signed in. */
-export async function signInThere(page: Page, world: AuthWorld): Promise<void> {
+export async function signInThere(page: Page, world: World): Promise<void> {
   await page.evaluate(() => document.querySelector('secure-uploader')?.signIn());
   await page.getByLabel('Email address').waitFor();
   await fillIn(page, world);
@@ -162,15 +162,15 @@ export async function signInThere(page: Page, world: AuthWorld): Promise<void> {
 }
 
 /** Adds a file of `sizeBytes` random bytes to the widget. */
-export async function pick(page: Page | Frame, world: AuthWorld, sizeBytes = 100_000): Promise<void> {
+export async function pick(page: Page | Frame, world: World, sizeBytes = 100_000): Promise<void> {
   const path = join(world.folder, 'small.bin');
   writeRandom(path, sizeBytes);
   await page.setInputFiles('secure-uploader >> input[type=file]', path);
 }
 
 /** Opens a page with the widget, and adds a file that waits for sign-in. */
-export async function openWaiting(world: AuthWorld, attributes = '', script = ''): Promise<Page> {
-  const page = await world.openWidget(attributes, script);
+export async function openWaiting(world: World, attributes = '', script = ''): Promise<Page> {
+  const page = await world.open(attributes, { script });
   await pick(page, world);
   await panel(page, 'prompt').waitFor();
   return page;
@@ -184,5 +184,5 @@ export async function openWindow(page: Page): Promise<Page> {
 }
 
 /** Opens the sign-in window of the widget, and submits email and password there. */
-export const signInByWindow = async (page: Page, world: AuthWorld): Promise<void> =>
+export const signInByWindow = async (page: Page, world: World): Promise<void> =>
   fillIn(await openWindow(page), world);

@@ -10,11 +10,8 @@ export async function openBeside(
   beside: string,
   { attributes = 'manual', inside = '' } = {},
 ): Promise<Page> {
-  const page = await world.browser.newPage();
   const widget = world.elementWith(attributes).replace('</', `${inside}</`);
-  await page.goto(world.pages.add('/beside.html', beside + widget));
-  await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
-  return page;
+  return world.show('/beside.html', beside + widget);
 }
 
 export const namesOf = async (page: Page): Promise<string[]> => (await filesOf(page)).map(({ name }) => name);

@@ -1,9 +1,9 @@
 // Runs many cells of the fault table in parallel, each with its own file, and returns the outcome of each in the table's words.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright';
+import type { Page } from 'playwright';
 import type { Fault, LogEntry, StruckRequest } from '../../../demo/server/faults.ts';
-import { eventsOf, newContext, type SeenEvent } from './browser.ts';
+import { eventsOf, type SeenEvent } from './browser.ts';
 import { type Cell, type Column, causeOf, OPERATIONS } from './fault-table.ts';
 import { sumOf, writeRandom } from './files.ts';
 import { setTokenSource, tokenCallsOf } from './tokens.ts';
@@ -135,7 +135,7 @@ export async function runCells(world: World, cells: readonly Cell[]): Promise<Ou
   arm(world, cells);
   const page = await world.openWithToken(settings(LONG_DEADLINES));
   world.pages.add('/impatient.html', world.elementWith(settings(SHORT_DEADLINES)));
-  const context = await newContext(world.browser.browser() as Browser);
+  const context = await world.newContext();
   const impatient = await openElsewhere(world, context, '/impatient.html');
   await setTokenSource(impatient, async () => (await service.createToken('alice', 3_600_000)).token);
   const parts = [

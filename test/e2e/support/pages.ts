@@ -21,10 +21,10 @@ export interface Pages {
   readonly origin: string;
   /** Allows requests and frames to these origins in the policy. */
   allow(...origins: string[]): void;
-  /** Adds a page at `path` with the HTML `element` in its body. Returns the URL of the page. */
+  /** Adds a page at `path` with the HTML `element` in its body, or as a whole if it starts with a doctype. Returns its URL. */
   add(path: string, element: string): string;
   /** Replaces the policy of the page at `path` with the result of `change`, which gets the default policy. */
-  changePolicy(path: string, change: (policy: string) => string): void;
+  changePolicy(path: string, change: (policy: string) => string | undefined): void;
   /**
    * Serves the script at `path` with this policy, which applies if the script runs as a worker. Scripts have no policy by default.
    */
@@ -33,8 +33,10 @@ export interface Pages {
   setScript(path: string, text: string): void;
   /** Forwards requests for other paths to this port of the same machine, as a reverse proxy does. */
   forward(port: number): void;
+  /** Additional response headers of pages and scripts, by path. */
+  readonly headers: Record<string, Readonly<Record<string, string>>>;
   /** CSP violations that browsers reported. */
-  readonly violations: readonly string[];
+  readonly violations: string[];
   close(): Promise<void>;
 }
 
@@ -86,11 +88,7 @@ await import('/secure-uploader.min.js');
 /**
  * Adds the CSP violation that a page reports to `violations`. Ignores the favicon: browsers request it on their own, at any time.
  */
-export function recordViolation(
-  request: IncomingMessage,
-  response: ServerResponse,
-  violations: string[],
-): void {
+function recordViolation(request: IncomingMessage, response: ServerResponse, violations: string[]): void {
   let report = '';
   request.setEncoding('utf8').on('data', (text: string) => {
     report += text;
@@ -118,8 +116,9 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
   const pages = new Map<string, string>();
   const scripts = new Map([['/recorder.js', RECORDER]]);
   const allowed: string[] = [];
-  const policies = new Map<string, (policy: string) => string>();
+  const policies = new Map<string, (policy: string) => string | undefined>();
   const scriptPolicies = new Map<string, string | undefined>();
+  const headers: Pages['headers'] = {};
   const violations: string[] = [];
   let forwardPort: number | undefined;
   const policy = (): string =>
@@ -149,12 +148,13 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
       return;
     }
     const extension = pages.has(pathname) ? 'html' : (pathname.split('.').at(-1) ?? '');
-    const contentPolicy =
-      extension === 'html' ? (policies.get(pathname)?.(policy()) ?? policy()) : scriptPolicies.get(pathname);
+    const change = policies.get(pathname) ?? ((policy) => policy);
+    const contentPolicy = extension === 'html' ? change(policy()) : scriptPolicies.get(pathname);
     response.writeHead(200, {
       'content-type': TYPES[extension] ?? 'text/plain',
       'cache-control': extension === 'html' ? 'no-cache' : 'no-store',
       ...(contentPolicy !== undefined && { 'content-security-policy': contentPolicy }),
+      ...headers[pathname],
     });
     response.end(text ?? readFileSync(file));
   });
@@ -162,6 +162,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
   const origin = `http://${host}:${(server.address() as AddressInfo).port}`;
   return {
     origin,
+    headers,
     violations,
     allow: (...origins) => void allowed.push(...origins),
     forward: (port) => {
@@ -173,7 +174,8 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
     add(path, element) {
       const head =
         '<meta charset="utf-8"><title>A page</title><script type="module" src="/recorder.js"></script>';
-      pages.set(path, `<!doctype html><html lang="en"><head>${head}</head><body>${element}</body></html>`);
+      const document = `<!doctype html><html lang="en"><head>${head}</head><body>${element}</body></html>`;
+      pages.set(path, element.startsWith('<!doctype') ? element : document);
       return origin + path;
     },
     close: () =>

@@ -1,7 +1,7 @@
 // Helpers of the transfer tests: add files, read the rows of a page, read the request log of the service.
 import assert from 'node:assert/strict';
 import type { BrowserContext, Page } from 'playwright';
-import type { LogEntry, Operation } from '../../../demo/server/faults.ts';
+import type { LogEntry } from '../../../demo/server/faults.ts';
 import type { FileSnapshot } from '../../../src/core/types.ts';
 import { sumOf } from './files.ts';
 import type { World } from './world.ts';
@@ -51,13 +51,9 @@ export async function openElsewhere(
   return page;
 }
 
-/** Returns the requests of `operation` since the log was emptied, without preflights. */
-export const requestsOf = ({ service }: World, operation: Operation): LogEntry[] =>
-  service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS');
-
 /** Returns the PUTs that stored a chunk and got a response. Asserts that each chunk has only one such PUT. */
 export function puts(world: World): LogEntry[] {
-  const answered = requestsOf(world, 'put').filter((entry) => entry.answered && entry.stored);
+  const answered = world.entries('put').filter((entry) => entry.answered && entry.stored);
   const hashes = answered.map(({ hash }) => hash);
   assert.equal(new Set(hashes).size, hashes.length, 'a chunk was sent twice');
   return answered;
