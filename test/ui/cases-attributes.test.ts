@@ -9,15 +9,14 @@ import '../../src/define.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
+import { replace, world } from '../support/world.ts';
 import { click } from './accessible.ts';
 import { removeStages, stage } from './login-stage.ts';
-import { replace, restoreBrowser } from './stage.ts';
-import { all, button, createElement, one, shown } from './support.ts';
+import { all, button, one, shown } from './support.ts';
 
 const added: HTMLElement[] = [];
 afterEach(async () => {
   for (const each of added.splice(0)) each.remove();
-  restoreBrowser();
   await resetMouse();
 });
 
@@ -148,7 +147,7 @@ describe('a property', () => {
   });
 
   it('that is text, as from a template, means the same as its attribute', async () => {
-    const element = await createElement();
+    const { element } = await world({ element: true, service: 'reference' });
     Object.assign(element, {
       maxFiles: ' 2 ',
       maxFileSize: ' 5 Kb ',

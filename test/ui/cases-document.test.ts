@@ -6,22 +6,13 @@ import type { ReactiveController } from 'lit';
 import { FocusController, type FocusHost } from '../../src/ui/focus-controller.ts';
 import { freshFile } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
-import {
-  fileReaches,
-  reaches,
-  replace,
-  restoreBrowser,
-  type ScriptedStage,
-  setUp,
-  stateOf,
-} from './stage.ts';
+import { fileReaches, reaches, replace, stateOf, type World, world } from '../support/world.ts';
 import { all, button, dragEvent, one, shown, textFile, textOf, transferOf } from './support.ts';
 
 type View = Window & typeof globalThis;
 const frames: HTMLIFrameElement[] = [];
 
 afterEach(async () => {
-  restoreBrowser();
   await resetMouse();
   for (const element of document.querySelectorAll('secure-uploader')) element.remove();
   for (const frame of frames.splice(0)) frame.remove();
@@ -45,17 +36,21 @@ async function moveTo(
   page: Document,
 ): Promise<void> {
   page.body.append(stage.element);
-  await render(stage as ScriptedStage);
+  await render(stage as World<true>);
 }
 
-async function render({ element }: Pick<ScriptedStage, 'element'>): Promise<void> {
+async function render({ element }: Pick<World<true>, 'element'>): Promise<void> {
   element.requestUpdate();
   await element.updateComplete;
 }
 
 /** Opens a list in which each file is being sent. */
-async function open(...names: string[]): Promise<ScriptedStage> {
-  const stage = await setUp(['open', 'presign', 'cancel'], { concurrency: 6 });
+async function open(...names: string[]): Promise<World<true>> {
+  const stage = await world({
+    element: true,
+    answers: ['open', 'presign', 'cancel'],
+    settings: { concurrency: 6 },
+  });
   await stage.element.addFiles(names.map((name) => freshFile(900, name)));
   for (const name of names) await fileReaches(stage, name, 'uploading');
   await render(stage);
@@ -66,7 +61,7 @@ const warnings = (...views: Window[]): boolean[] =>
   views.map((view) => !view.dispatchEvent(new Event('beforeunload', { cancelable: true })));
 
 /** Name of the file of the focused row, and the action of the focused button in it. */
-function focused({ element }: ScriptedStage): string {
+function focused({ element }: World<true>): string {
   const active = element.shadowRoot?.activeElement as HTMLElement | null;
   const stem =
     active?.closest('.row')?.querySelector('[part~=file-name]')?.textContent?.replace('.txt', '') ?? '';
@@ -124,7 +119,7 @@ describe('an element that was moved to a frame', () => {
   });
 
   it('shows no longer that a drop is read if it ends before the next frame', async () => {
-    const stage = await setUp([], { manual: true });
+    const stage = await world({ element: true, settings: { manual: true } });
     const view = await addFrame();
     await moveTo(stage, view.document);
     const waiting: FrameRequestCallback[] = [];
@@ -173,7 +168,7 @@ describe('an element that was moved to a frame', () => {
   });
 
   it('goes to the end of a long list with a key', async () => {
-    const stage = await setUp([], { manual: true });
+    const stage = await world({ element: true, settings: { manual: true } });
     const view = await addFrame();
     await stage.element.addFiles(Array.from({ length: 1000 }, (_, index) => textFile(`${index}.txt`)));
     await moveTo(stage, view.document);
@@ -212,7 +207,7 @@ describe('an element that was moved to a frame', () => {
   });
 
   it('opens the picker of the frame, and none on a link or on selected text of that document', async () => {
-    const stage = await setUp([]);
+    const stage = await world({ element: true });
     const view = await addFrame();
     for (const [page, name] of [
       [window, 'first'],
@@ -247,7 +242,7 @@ describe('an element that was moved to a frame', () => {
   });
 
   it('leaves drops to the fields of that document, and everything to the first one', async () => {
-    const stage = await setUp([], { manual: true });
+    const stage = await world({ element: true, settings: { manual: true } });
     const view = await addFrame();
     await moveTo(stage, view.document);
     const isPrevented = (target: Element, type = 'dragover'): boolean =>

@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
-import { all, createElement, one, shown, textFile } from './support.ts';
+import { world } from '../support/world.ts';
+import { all, one, shown, textFile } from './support.ts';
 
 const added: Element[] = [];
 afterEach(() => {
@@ -15,7 +16,11 @@ async function inside(
   style: string,
   fileCount: number,
 ): Promise<{ element: SecureUploader; box: HTMLElement }> {
-  const element = await createElement({ manual: true, accept: '.txt' });
+  const { element } = await world({
+    element: true,
+    service: 'reference',
+    settings: { manual: true, accept: '.txt' },
+  });
   const box = document.createElement('div');
   box.style.cssText = style;
   element.replaceWith(box);

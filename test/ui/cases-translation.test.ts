@@ -5,15 +5,14 @@ import { resetMouse, sendMouse } from '@web/test-runner-commands';
 import { ENGLISH } from '../../src/ui/messages.ts';
 import { freshFile } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
+import { fileReaches, world } from '../support/world.ts';
 import { click, press } from './accessible.ts';
 import { removeStages, stage } from './login-stage.ts';
-import { fileReaches, restoreBrowser, setUp } from './stage.ts';
-import { all, button, createElement, one, shown, textFile, textOf } from './support.ts';
+import { all, button, one, shown, textFile, textOf } from './support.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
-  restoreBrowser();
   await resetMouse();
 });
 
@@ -66,7 +65,11 @@ function keepTranslating(root: Node): void {
 
 describe('a text that an add-on has translated', () => {
   it('sentence by sentence leaves nothing when another text takes its place', async () => {
-    const element = await createElement({ manual: true, accept: '.txt' });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { manual: true, accept: '.txt' },
+    });
     await element.addFiles(textFile('a.exe'));
     const reason = (): string => one(element, '[part=rejection-reason]').textContent?.trim() ?? '';
     await shown(() => all(element, '[part=rejection-reason]').length === 1);
@@ -78,7 +81,7 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('is followed by the translation of the new text only, if the add-on shows both', async () => {
-    const element = await createElement({ manual: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
     await element.addFiles(textFile('a.txt'));
     const headline = (): string => one(element, '[part=headline]').textContent?.trim() ?? '';
     await shown(() => textOf(element).includes('1 file ready'));
@@ -90,7 +93,7 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('is followed by the translation of the whole line until the line changes', async () => {
-    const { element } = await setUp([], { manual: true });
+    const { element } = await world({ element: true, settings: { manual: true } });
     await element.addFiles(freshFile(900, 'a.txt'));
     const line = await shown(() => all(element, '.row .status')[0]);
     translateWhole(line);
@@ -104,7 +107,11 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('stays in its place with a class, and if the add-on uses two parts', async () => {
-    const element = await createElement({ manual: true, accept: '.txt' });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { manual: true, accept: '.txt' },
+    });
     await element.addFiles(textFile('a.exe'));
     const reason = await shown(() => all(element, '[part=rejection-reason]')[0]);
     const [text] = untranslated(reason);
@@ -133,7 +140,7 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('stays while a button with it is pressed, so that the click counts', async () => {
-    const { element } = await setUp([], { manual: true });
+    const { element } = await world({ element: true, settings: { manual: true } });
     await element.addFiles([freshFile(900, 'a.txt'), freshFile(900, 'b.txt')]);
     const cancel = await shown(() =>
       all(element, 'button').find((one) => one.textContent?.trim() === 'Cancel all'),
@@ -153,7 +160,7 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('is the current one after a file was removed and brought back with the mouse', async () => {
-    const { element } = await setUp([], { manual: true });
+    const { element } = await world({ element: true, settings: { manual: true } });
     await element.addFiles(['a.txt', 'b.txt'].map((name) => freshFile(900, name)));
     await shown(() => textOf(element).includes('2 files ready'));
     keepTranslating(element.renderRoot);
@@ -169,7 +176,7 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('changes once for each key that pauses and resumes', async () => {
-    const own = await setUp(['open', 'presign']);
+    const own = await world({ element: true, answers: ['open', 'presign'] });
     const { element } = own;
     await element.addFiles(freshFile(900, 'a.txt'));
     await fileReaches(own, 'a.txt', 'uploading');
@@ -202,7 +209,11 @@ describe('an announcement on a page that is translated all the time', () => {
   }
 
   it('is not spoken again by the renderings that follow', async () => {
-    const element = await createElement({ manual: true, accept: '.txt' });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { manual: true, accept: '.txt' },
+    });
     const region = one(element, '[role=alert].silent');
     keepTranslating(element.renderRoot);
     const count = additionsOf(region);
@@ -218,7 +229,11 @@ describe('an announcement on a page that is translated all the time', () => {
   });
 
   it('is spoken again if it is made again, and leaves nothing after five seconds', async () => {
-    const element = await createElement({ manual: true, accept: '.txt' });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { manual: true, accept: '.txt' },
+    });
     const region = one(element, '[role=alert].silent');
     keepTranslating(element.renderRoot);
     const count = additionsOf(region);

@@ -3,20 +3,19 @@
 import { expect } from '@open-wc/testing';
 import { resetMouse, sendKeys, sendMouse } from '@web/test-runner-commands';
 import { freshFile } from '../support/bytes.ts';
-import { replace, restoreBrowser, type ScriptedStage, setUp } from './stage.ts';
+import { replace, type World, world } from '../support/world.ts';
 import { all, dragEvent, one, shown, textFile, textOf, transferOf } from './support.ts';
 
 const made: Element[] = [];
 
 afterEach(async () => {
-  restoreBrowser();
   await resetMouse();
   for (const each of made.splice(0)) each.remove();
 });
 
 /** Opens an element with `hint` in its zone. Pickers are logged in `asked`. */
-async function openWith(hint: string): Promise<ScriptedStage & { readonly hint: HTMLElement }> {
-  const stage = await setUp(['open', 'presign'], { manual: true });
+async function openWith(hint: string): Promise<World<true> & { readonly hint: HTMLElement }> {
+  const stage = await world({ element: true, answers: ['open', 'presign'], settings: { manual: true } });
   replace(globalThis, 'showOpenFilePicker' as never, async () => {
     stage.asked.push('picker');
     return [];

@@ -7,7 +7,8 @@ import { type CommandHost, createCommands } from '../../src/ui/commands.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import type { Commands } from '../../src/ui/views/state.ts';
 import { type Deferred, deferred, rejection, settled } from '../support/collect.ts';
-import { createElement, textFile } from './support.ts';
+import { world } from '../support/world.ts';
+import { textFile } from './support.ts';
 
 type Method =
   | Exclude<
@@ -60,7 +61,7 @@ const call = (element: SecureUploader, name: Method): Promise<void> =>
 describe('a command of the element', () => {
   for (const [name, args] of Object.entries(COMMANDS) as [Method, readonly unknown[]][])
     it(`${name} resolves when the engine is done, and rejects with its error`, async () => {
-      const element = await createElement({ manual: true });
+      const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
       await holding(name, async (answer, asked) => {
         let isDone = false;
         const done = call(element, name).then(() => {
@@ -85,7 +86,11 @@ describe('a command of the element', () => {
     // `signOut` also deletes saved data; engine-controller.test.ts tests it.
     const { signOut: _signOut, ...commands } = COMMANDS;
     try {
-      const element = await createElement({ baseUrl: undefined });
+      const { element } = await world({
+        element: true,
+        service: 'reference',
+        settings: { baseUrl: undefined },
+      });
       for (const name of Object.keys(commands) as Method[])
         expect((await rejection<UploaderError>(call(element, name))).code, name).to.equal('bad-config');
     } finally {
@@ -94,7 +99,7 @@ describe('a command of the element', () => {
   });
 
   it('remove without an id removes the element from the page', async () => {
-    const element = await createElement();
+    const { element } = await world({ element: true, service: 'reference' });
     expect(element.remove()).to.equal(undefined);
     expect(element.isConnected).to.equal(false);
   });

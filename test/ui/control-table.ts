@@ -4,8 +4,14 @@ import { UploaderError } from '../../src/core/errors.ts';
 import type { ErrorCode } from '../../src/index.ts';
 import { fileOf, freshFile } from '../support/bytes.ts';
 import type { Kind } from '../support/scripted-service.ts';
-import { createUnfinished, world } from '../support/world.ts';
-import { fileReaches, type ScriptedStage, type Stage, type StageSettings, setUp } from './stage.ts';
+import {
+  createUnfinished,
+  fileReaches,
+  type Stage,
+  type World,
+  type WorldSettings,
+  world,
+} from '../support/world.ts';
 
 /** Effect of a control: the engine's new state, or, if the state stays the same, the name of the control that appears. */
 type Effect =
@@ -38,9 +44,9 @@ const [A, B] = [fileOf(1, 2500, 'a.txt'), fileOf(2, 2500, 'b.txt')];
 
 /** Returns a function that opens a list with `files`. The service responds automatically to the kinds of requests in `answers`. */
 const list =
-  (answers: readonly Kind[], files: readonly File[], settings: StageSettings = {}) =>
-  async (): Promise<ScriptedStage> => {
-    const stage = await setUp(answers, settings);
+  (answers: readonly Kind[], files: readonly File[], settings: WorldSettings = {}) =>
+  async (): Promise<World<true>> => {
+    const stage = await world({ element: true, answers, settings });
     await stage.element.addFiles(files);
     return stage;
   };
@@ -75,7 +81,7 @@ const mixed = (...lines: string[]): readonly string[] =>
   MIXED.map((line) => lines.find((each) => each.split(' ')[0] === line.split(' ')[0]) ?? line);
 
 async function openMixed(): Promise<Stage> {
-  const stage = await setUp(['open', 'presign', 'put', 'commit', 'cancel']);
+  const stage = await world({ element: true, answers: ['open', 'presign', 'put', 'commit', 'cancel'] });
   const { element, service } = stage;
   const add = async (name: string, phase: string): Promise<string> => {
     await element.addFiles(freshFile(1500, name));
@@ -107,7 +113,7 @@ async function openEnded(): Promise<Stage> {
 async function openEarlier(): Promise<Stage> {
   const baseUrl = `https://${crypto.randomUUID()}.test`;
   const store = await createUnfinished(A, { settings: { baseUrl } });
-  return setUp(['cancel'], { baseUrl }, { store });
+  return world({ element: true, answers: ['cancel'], settings: { baseUrl }, store });
 }
 
 /** Opens a list with a file that another tab uploads. */
@@ -132,19 +138,19 @@ export const SITUATIONS: readonly Situation[] = [
   {
     title: 'an empty list',
     state: [],
-    open: () => setUp([], { directory: true }),
+    open: () => world({ element: true, settings: { directory: true } }),
     controls: { ...CHOOSE, 'Choose a folder': ['picker: folder'] },
   },
   {
     title: 'an empty list for one file',
     state: [],
-    open: () => setUp([], { multiple: false }),
+    open: () => world({ element: true, settings: { multiple: false } }),
     controls: { 'Choose a file': PICKER },
   },
   {
     title: 'an empty list that is disabled',
     state: [],
-    open: () => setUp([], { directory: true, disabled: true }),
+    open: () => world({ element: true, settings: { directory: true, disabled: true } }),
     controls: { 'Choose files': DISABLED, 'Choose a folder': DISABLED },
   },
   {

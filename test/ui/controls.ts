@@ -2,9 +2,9 @@
 
 import { expect } from '@open-wc/testing';
 import { isFullSize } from '../support/scope.ts';
+import { reaches, type Stage } from '../support/world.ts';
 import { click, controlOf, controlsOf, controlsOfTree, LIST, press, tabThrough } from './accessible.ts';
 import { DISABLED, FIELD, type Situation } from './control-table.ts';
-import { reaches, restoreBrowser, type Stage } from './stage.ts';
 import { shown } from './support.ts';
 
 async function open({ open, state }: Situation): Promise<Stage> {
@@ -40,10 +40,6 @@ async function check(
  */
 export function describeControls(situations: readonly Situation[]): void {
   const operated = new Set<string>();
-  afterEach(() => {
-    restoreBrowser();
-  });
-
   for (const situation of situations) {
     const { controls } = situation;
     const names = Object.keys(controls);

@@ -4,11 +4,12 @@ import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../src/core/types.ts';
 import { type DropContent, readDrop, withoutSystemFiles } from '../../src/ui/read-drop.ts';
 import { until } from '../support/collect.ts';
-import { createElement, dragEvent, nextEvent, one, shown, textFile, textOf, transferOf } from './support.ts';
+import { world } from '../support/world.ts';
+import { dragEvent, nextEvent, one, shown, textFile, textOf, transferOf } from './support.ts';
 
 describe('dropping and pasting', () => {
   it('adds files that are dropped on the element, and shows that while dragging', async () => {
-    const element = await createElement({ manual: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
     const data = transferOf(textFile('dropped.txt'));
     expect(element.dispatchEvent(dragEvent('dragover', data))).to.equal(false);
     await element.updateComplete;
@@ -23,14 +24,14 @@ describe('dropping and pasting', () => {
   });
 
   it('keeps the browser from opening a file that is dropped beside it', async () => {
-    await createElement();
+    await world({ element: true, service: 'reference' });
     const data = transferOf(textFile('stray.txt'));
     expect(document.body.dispatchEvent(dragEvent('dragover', data))).to.equal(false);
     expect(document.body.dispatchEvent(dragEvent('drop', data))).to.equal(false);
   });
 
   it('leaves a drop to a file input of the page, and ignores text', async () => {
-    await createElement();
+    await world({ element: true, service: 'reference' });
     const input = document.createElement('input');
     input.type = 'file';
     document.body.append(input);
@@ -42,7 +43,7 @@ describe('dropping and pasting', () => {
   });
 
   it('adds nothing while disabled', async () => {
-    const element = await createElement({ manual: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
     element.disabled = true;
     await element.updateComplete;
     element.dispatchEvent(dragEvent('drop', transferOf(textFile('late.txt'))));
@@ -52,7 +53,11 @@ describe('dropping and pasting', () => {
   });
 
   it('does not invite files while the settings are invalid', async () => {
-    const element = await createElement({ baseUrl: 'ftp://files.test' });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { baseUrl: 'ftp://files.test' },
+    });
     expect(textOf(element)).to.contain("aren't set up correctly");
     const title = one(element, '[part~=drop-zone]').textContent;
     expect(element.dispatchEvent(dragEvent('dragover', transferOf(textFile('a.txt'))))).to.equal(false);
@@ -63,7 +68,7 @@ describe('dropping and pasting', () => {
   });
 
   it('adds files that are pasted anywhere but in a text field', async () => {
-    const element = await createElement({ manual: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
     const paste = (target: EventTarget, name: string): void => {
       const event = new ClipboardEvent('paste', { bubbles: true, cancelable: true });
       Object.defineProperty(event, 'clipboardData', { value: transferOf(textFile(name)) });
@@ -228,7 +233,11 @@ describe('reading dropped folders', () => {
       [false, 2],
       [true, 4],
     ] as const) {
-      const element = await createElement({ manual: true, maxFiles: count });
+      const { element } = await world({
+        element: true,
+        service: 'reference',
+        settings: { manual: true, maxFiles: count },
+      });
       element.includeHidden = includeHidden;
       const event = new DragEvent('drop', { bubbles: true, cancelable: true });
       Object.defineProperty(event, 'dataTransfer', { value: data() });
@@ -260,7 +269,7 @@ describe('reading dropped folders', () => {
     it('keeps the handle of each file if the browser provides handles', keepsHandles);
 
   it('shows what was skipped', async () => {
-    const element = await createElement({ manual: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
     const event = new DragEvent('drop', { bubbles: true, cancelable: true });
     const data = { ...dropOf({ webkitGetAsEntry: () => folderEntry('nothing', []) }), types: ['Files'] };
     Object.defineProperty(event, 'dataTransfer', { value: data });

@@ -5,10 +5,8 @@ import type { SecureUploader } from '../../src/define.ts';
 import { createFormat } from '../../src/ui/format.ts';
 import { freshFile } from '../support/bytes.ts';
 import { rejection } from '../support/collect.ts';
-import { restoreBrowser, setUp } from './stage.ts';
+import { world } from '../support/world.ts';
 import { all, one } from './support.ts';
-
-afterEach(restoreBrowser);
 
 const PROPERTIES = {
   allowFramedLogin: false,
@@ -34,7 +32,10 @@ describe('the element', () => {
   });
 
   it('reflects `disabled` as an attribute, and nothing else', async () => {
-    const { element } = await setUp([], { disabled: true, manual: true, noResume: true });
+    const { element } = await world({
+      element: true,
+      settings: { disabled: true, manual: true, noResume: true },
+    });
     expect(element.getAttributeNames()).to.deep.equal(['disabled']);
     element.disabled = false;
     await element.updateComplete;
@@ -42,7 +43,7 @@ describe('the element', () => {
   });
 
   it('uses new texts whenever they are set, and keeps them when another property is', async () => {
-    const { element } = await setUp([]);
+    const { element } = await world({ element: true });
     const label = (): string | null => one(element, '[part=base]').ariaLabel;
     expect(label()).to.equal('File upload');
     element.messages = { label: 'Dateien' };
@@ -58,13 +59,13 @@ describe('the element', () => {
   });
 
   it('formats numbers for the locale of its texts', async () => {
-    const { element } = await setUp([], { messages: { locale: 'de' } } as object);
+    const { element } = await world({ element: true, settings: { messages: { locale: 'de' } } as object });
     expect(element.format).to.equal(createFormat('de'));
     expect(element.format.size(1_500_000)).to.match(/^1,5\sMB$/);
   });
 
   it('has the state `uploading` only during an upload', async () => {
-    const { element } = await setUp([]);
+    const { element } = await world({ element: true });
     const isUploading = async (): Promise<boolean> => {
       element.requestUpdate();
       await element.updateComplete;
@@ -78,7 +79,7 @@ describe('the element', () => {
   });
 
   it('clears announcements for one owner when another one is set', async () => {
-    const { element } = await setUp([], { owner: 'ann', accept: '.pdf' });
+    const { element } = await world({ element: true, settings: { owner: 'ann', accept: '.pdf' } });
     await element.addFiles(freshFile(10, 'a.txt'));
     const alert = (): string => one(element, '[role=alert][aria-live]').textContent ?? '';
     while (!alert()) await new Promise(requestAnimationFrame);
@@ -91,14 +92,14 @@ describe('the element', () => {
   });
 
   it('rejects files whose metadata is invalid, and adds none of them', async () => {
-    const { element } = await setUp([]);
+    const { element } = await world({ element: true });
     const picked = { file: freshFile(10), relativePath: 'a.txt', metadata: { size: 1n } as never };
     expect(await rejection(element.addFiles([freshFile(10), picked]))).to.include({ code: 'bad-config' });
     expect(element.snapshot.files).to.deep.equal([]);
   });
 
   it('does not read its settings again when only the list changes', async () => {
-    const { element } = await setUp([], { manual: true });
+    const { element } = await world({ element: true, settings: { manual: true } });
     let readCount = 0;
     Object.defineProperty(element, 'chunkSize', {
       configurable: true,
@@ -116,13 +117,13 @@ describe('the element', () => {
   });
 
   it('removes itself from the page if no file is given', async () => {
-    const { element } = await setUp([]);
+    const { element } = await world({ element: true });
     expect(element.remove()).to.equal(undefined);
     expect(element.isConnected).to.equal(false);
   });
 
   it('opens no picker while it is disabled', async () => {
-    const { element, asked } = await setUp([], { disabled: true, noResume: true });
+    const { element, asked } = await world({ element: true, settings: { disabled: true, noResume: true } });
     await element.browse();
     await element.browse('folder');
     expect(asked).to.deep.equal([]);
@@ -133,7 +134,7 @@ describe('the element', () => {
   });
 
   it('opens the picker even before it was first rendered', async () => {
-    const { asked } = await setUp([]);
+    const { asked } = await world({ element: true });
     const element = document.createElement('secure-uploader') as SecureUploader;
     element.noResume = true;
     document.body.append(element);
@@ -143,7 +144,7 @@ describe('the element', () => {
   });
 
   it('has no form before sign-in is required', async () => {
-    const { element } = await setUp([], { auth: 'local' });
+    const { element } = await world({ element: true, settings: { auth: 'local' } });
     expect(all(element, 'slot[name=login]')).to.have.length(0);
     expect(element.children).to.have.length(0);
   });

@@ -8,10 +8,10 @@ import { UploaderError } from '../../src/core/errors.ts';
 import type { FileSnapshot, Phase, SecureUploader } from '../../src/index.ts';
 import { freshFile } from '../support/bytes.ts';
 import { skipTime } from '../support/clock.ts';
+import { reaches, type World, world } from '../support/world.ts';
 import { click } from './accessible.ts';
 import { outlineOf } from './outline.ts';
 import { show } from './show.ts';
-import { reaches, restoreBrowser, type ScriptedStage, setUp } from './stage.ts';
 import { all, button, one, shown, textOf } from './support.ts';
 
 const MB = 1_000_000;
@@ -237,12 +237,12 @@ describe('a folder', () => {
 });
 
 describe('canceling a folder', () => {
-  afterEach(() => {
-    restoreBrowser();
-  });
-
-  async function open(): Promise<ScriptedStage> {
-    const stage = await setUp(['open', 'presign', 'cancel'], { concurrency: 6 });
+  async function open(): Promise<World<true>> {
+    const stage = await world({
+      element: true,
+      answers: ['open', 'presign', 'cancel'],
+      settings: { concurrency: 6 },
+    });
     await stage.element.addFiles([
       freshFile(900, 'a.txt'),
       ...['b.txt', 'c.txt'].map((name) => ({ file: freshFile(900, name), relativePath: `scans/${name}` })),
@@ -255,10 +255,10 @@ describe('canceling a folder', () => {
   const canceled = ['a.txt uploading', 'b.txt paused user', 'c.txt paused user', 'd.txt uploading'];
 
   for (const [title, act] of [
-    ['its button', async ({ element }: ScriptedStage) => button(element, 'Cancel: scans').click()],
+    ['its button', async ({ element }: World<true>) => button(element, 'Cancel: scans').click()],
     [
       'Delete',
-      async ({ element }: ScriptedStage) => {
+      async ({ element }: World<true>) => {
         one(element, '[data-id="scans/"]').focus();
         await sendKeys({ press: 'Delete' });
       },
@@ -297,7 +297,7 @@ describe('canceling a folder', () => {
   });
 
   it('of failed files is possible, too', async () => {
-    const stage = await setUp([]);
+    const stage = await world({ element: true });
     await stage.element.addFiles({ file: freshFile(900, 'a.txt'), relativePath: 'scans/a.txt' });
     (await stage.service.nextRequest('open')).refuse(new UploaderError('bad-config', 'a.txt'));
     await reaches(stage, ['a.txt failed']);

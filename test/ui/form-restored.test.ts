@@ -2,8 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import type { AuthMode } from '../../src/core/types.ts';
+import { replace, world } from '../support/world.ts';
 import { type FormSettings, type FormStage, inForm, namesOf, upload, valuesOf } from './form-stage.ts';
-import { replace, restoreBrowser, setUp } from './stage.ts';
 import { button, one, shown, textOf } from './support.ts';
 
 type FormState = File | string | FormData | null;
@@ -45,7 +45,7 @@ async function comeBack(settings: FormSettings = {}, now: FormSettings = setting
 
 /** Signs out on another page, whose uploader has another service. */
 async function signOutElsewhere(auth: AuthMode): Promise<void> {
-  const { element } = await setUp([], { auth });
+  const { element } = await world({ element: true, settings: { auth } });
   await element.signOut();
   element.remove();
 }
@@ -80,10 +80,7 @@ describe('a form value that the browser restores', () => {
     );
   });
 
-  afterEach(() => {
-    restoreBrowser();
-    localStorage.clear();
-  });
+  afterEach(() => localStorage.clear());
 
   it('is submitted, with that of new files', async () => {
     const state = await leave({}, 'a.txt', 'b.txt');
@@ -194,7 +191,7 @@ describe('a form value that the browser restores', () => {
 
   it('is not there after a sign-out with invalid settings', async () => {
     const state = await leave({});
-    const { element } = await setUp([], { baseUrl: '' });
+    const { element } = await world({ element: true, settings: { baseUrl: '' } });
     await element.signOut().catch(() => undefined);
     const stage = await inForm({ name: 'documents' });
     await restore(stage, state);

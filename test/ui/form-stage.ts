@@ -2,19 +2,19 @@
 
 import { fixture, html } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/index.ts';
-import { fileReaches, type ScriptedStage, type StageSettings, setUp } from './stage.ts';
+import { fileReaches, type World, type WorldSettings, world } from '../support/world.ts';
 import { textFile } from './support.ts';
 
 const DONE = ['open', 'presign', 'put', 'commit'] as const;
 
-export interface FormSettings extends StageSettings {
+export interface FormSettings extends WorldSettings {
   readonly name?: string;
   readonly required?: boolean;
   readonly submitWhenDone?: boolean;
   readonly formValue?: SecureUploader['formValue'];
 }
 
-export interface FormStage extends ScriptedStage {
+export interface FormStage extends World<true> {
   readonly form: HTMLFormElement;
 }
 
@@ -24,7 +24,7 @@ export async function inForm(
   answers: readonly (typeof DONE)[number][] = DONE,
 ): Promise<FormStage> {
   const form = await fixture<HTMLFormElement>(html`<form><fieldset></fieldset></form>`);
-  const stage = await setUp(answers, settings);
+  const stage = await world({ element: true, answers, settings });
   form.querySelector('fieldset')?.append(stage.element);
   stage.element.requestUpdate();
   await stage.element.updateComplete;
@@ -35,7 +35,7 @@ export const valuesOf = (form: HTMLFormElement): unknown[] => [...new FormData(f
 export const namesOf = (form: HTMLFormElement): unknown[] =>
   valuesOf(form).map((value) => JSON.parse(value as string).name);
 
-export async function upload(stage: ScriptedStage, name: string): Promise<string> {
+export async function upload(stage: World<true>, name: string): Promise<string> {
   await stage.element.addFiles(textFile(name));
   return fileReaches(stage, name, 'done');
 }

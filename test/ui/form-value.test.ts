@@ -2,8 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/index.ts';
+import { fileReaches, replace } from '../support/world.ts';
 import { type FormSettings, type FormStage, inForm, upload, valuesOf } from './form-stage.ts';
-import { fileReaches, replace, restoreBrowser } from './stage.ts';
 import { button, shown, textFile } from './support.ts';
 
 type FormValue = NonNullable<SecureUploader['formValue']>;
@@ -50,8 +50,6 @@ async function render({ element }: FormStage, times = 3): Promise<void> {
 }
 
 describe('a file without a form value', () => {
-  afterEach(restoreBrowser);
-
   it('makes the form invalid, and names the file; the error is on the console once', async () => {
     const stage = await withButton({ formValue: failingFor('b.txt') });
     for (const name of ['a.txt', 'b.txt', 'c.txt']) await upload(stage, name);

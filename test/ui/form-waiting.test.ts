@@ -3,26 +3,19 @@
 import { expect, fixture, html } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { deferred, settled, until } from '../support/collect.ts';
-import {
-  fileReaches,
-  replace,
-  restoreBrowser,
-  type ScriptedStage,
-  type StageSettings,
-  setUp,
-} from './stage.ts';
+import { fileReaches, replace, type World, type WorldSettings, world } from '../support/world.ts';
 import { button, one, shown, textFile } from './support.ts';
 
 const LATER = 'The form will be sent when all files are uploaded.';
 const UNFINISHED = "Some files aren't uploaded yet. Finish uploading them, or remove them from the list.";
 
-interface FormSettings extends StageSettings {
+interface FormSettings extends WorldSettings {
   readonly name?: string;
   readonly required?: boolean;
   readonly submitWhenDone?: boolean;
 }
 
-interface FormStage extends ScriptedStage {
+interface FormStage extends World<true> {
   readonly form: HTMLFormElement;
   readonly send: HTMLButtonElement;
   /** For each submission: the button, and the number of uploaded files. */
@@ -34,10 +27,14 @@ async function inForm(settings: FormSettings = {}): Promise<FormStage> {
   const form = await fixture<HTMLFormElement>(
     html`<form><input name="title" value="Claim" required /><button name="send" value="now">Send</button></form>`,
   );
-  const stage = await setUp(['open', 'presign', 'put'], {
-    name: 'documents',
-    submitWhenDone: true,
-    ...settings,
+  const stage = await world({
+    element: true,
+    answers: ['open', 'presign', 'put'],
+    settings: {
+      name: 'documents',
+      submitWhenDone: true,
+      ...settings,
+    },
   });
   const send = form.querySelector('button') as HTMLButtonElement;
   send.before(stage.element);
@@ -86,8 +83,6 @@ const STOPPED = [
 ] as const satisfies readonly (readonly [string, (stage: FormStage) => unknown])[];
 
 describe('with submit-when-done, a form', () => {
-  afterEach(restoreBrowser);
-
   it('that is submitted while files are uploading is submitted once, with its button, when they are uploaded', async () => {
     const stage = await waiting({ required: true });
     expect(stage.submissions).to.deep.equal([]);

@@ -4,8 +4,8 @@ import { expect } from '@open-wc/testing';
 import type { CompletedDetail } from '../../src/index.ts';
 import { skipTime } from '../support/clock.ts';
 import { deferred, until } from '../support/collect.ts';
+import { fileReaches, replace } from '../support/world.ts';
 import { inForm, namesOf, upload, valuesOf } from './form-stage.ts';
-import { fileReaches, replace, restoreBrowser } from './stage.ts';
 import { all, button, dragEvent, one, shown, textFile, transferOf } from './support.ts';
 
 const MISSING = 'Upload a file.';
@@ -14,10 +14,7 @@ const UNFINISHED = "Some files aren't uploaded yet. Finish uploading them, or re
 describe('in a form, the element', () => {
   let resetClock = (): void => undefined;
 
-  afterEach(() => {
-    restoreBrowser();
-    resetClock();
-  });
+  afterEach(() => resetClock());
 
   it('is one of the controls of its form', async () => {
     const { element, form } = await inForm({ name: 'documents' });

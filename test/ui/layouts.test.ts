@@ -4,8 +4,9 @@ import { expect, html } from '@open-wc/testing';
 import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { SecureUploader, Snapshot } from '../../src/index.ts';
+import { world } from '../support/world.ts';
 import { show } from './show.ts';
-import { all, createElement, dragEvent, nextEvent, one, shown, textFile, transferOf } from './support.ts';
+import { all, dragEvent, nextEvent, one, shown, textFile, transferOf } from './support.ts';
 
 const ONE = snapshot([file('a.pdf', 'uploading', 45_000_000, 0.5)]);
 
@@ -59,7 +60,7 @@ describe('the layout', () => {
   });
 
   it('overlay covers the page while files are dragged over it, and adds the dropped files', async () => {
-    const element = await createElement({ manual: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
     element.layout = 'overlay';
     await element.updateComplete;
     const data = transferOf(textFile('dropped.txt'));
@@ -82,7 +83,12 @@ describe('the layout', () => {
   it('overlay of two elements: the first one that is not disabled takes the drop', async () => {
     const elements: SecureUploader[] = [];
     for (const disabled of [true, false, false])
-      elements.push(Object.assign(await createElement({ manual: true }), { layout: 'overlay', disabled }));
+      elements.push(
+        Object.assign(
+          (await world({ element: true, service: 'reference', settings: { manual: true } })).element,
+          { layout: 'overlay', disabled },
+        ),
+      );
     for (const { updateComplete } of elements) await updateComplete;
     const [, second] = elements as [SecureUploader, SecureUploader, SecureUploader];
     document.body.dispatchEvent(dragEvent('dragover', transferOf(textFile('a.txt'))));
@@ -96,8 +102,15 @@ describe('the layout', () => {
   });
 
   it('overlay leaves a drop on another uploader to that one', async () => {
-    const overlay = Object.assign(await createElement({ manual: true }), { layout: 'overlay' });
-    const area = await createElement({ manual: true });
+    const overlay = Object.assign(
+      (await world({ element: true, service: 'reference', settings: { manual: true } })).element,
+      { layout: 'overlay' },
+    );
+    const { element: area } = await world({
+      element: true,
+      service: 'reference',
+      settings: { manual: true },
+    });
     await overlay.updateComplete;
     const added = nextEvent(area, 'file-added');
     area.dispatchEvent(dragEvent('drop', transferOf(textFile('a.txt'))));
@@ -168,7 +181,7 @@ describe('the slot', () => {
   });
 
   it('shows content that is added later, in the footer and in a row', async () => {
-    const element = await createElement({ manual: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
     await element.addFiles([textFile('a.txt'), textFile('b.txt')]);
     await element.updateComplete;
     const [, file] = element.snapshot.files;

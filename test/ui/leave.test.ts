@@ -2,26 +2,20 @@
 
 import { expect } from '@open-wc/testing';
 import { until } from '../support/collect.ts';
-import {
-  fileReaches,
-  replace,
-  restoreBrowser,
-  type ScriptedStage,
-  type StageSettings,
-  setUp,
-} from './stage.ts';
+import { fileReaches, replace, type World, type WorldSettings, world } from '../support/world.ts';
 import { shown, textFile } from './support.ts';
 
-interface LeaveSettings extends StageSettings {
+interface LeaveSettings extends WorldSettings {
   readonly noLeaveWarning?: boolean;
   readonly persistStorage?: boolean;
   readonly wakeLock?: boolean;
 }
 
-const create = (settings: LeaveSettings = {}): Promise<ScriptedStage> => setUp(['open', 'presign'], settings);
+const create = (settings: LeaveSettings = {}): Promise<World<true>> =>
+  world({ element: true, answers: ['open', 'presign'], settings });
 
 /** Adds a file, and waits until a chunk of it is sent. */
-async function begin(stage: ScriptedStage, name = 'a.txt'): Promise<void> {
+async function begin(stage: World<true>, name = 'a.txt'): Promise<void> {
   await stage.element.addFiles(textFile(name));
   await fileReaches(stage, name, 'uploading');
   stage.element.requestUpdate();
@@ -62,8 +56,6 @@ class Screen {
     expect(this.log).to.deep.equal(log);
   }
 }
-
-afterEach(restoreBrowser);
 
 describe('leaving the page', () => {
   it('shows a warning only while files are uploading', async () => {

@@ -5,8 +5,8 @@ import { sendKeys } from '@web/test-runner-commands';
 import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import { freshFile } from '../support/bytes.ts';
+import { fileReaches, type Stage, stateOf, world } from '../support/world.ts';
 import { show } from './show.ts';
-import { fileReaches, restoreBrowser, type Stage, setUp, stateOf } from './stage.ts';
 import { all, one, shown } from './support.ts';
 
 const LIST = snapshot([
@@ -162,13 +162,9 @@ it('what has the keyboard focus has an outline of 2 px', async () => {
 });
 
 describe('the list of the real element', () => {
-  afterEach(() => {
-    restoreBrowser();
-  });
-
   /** Opens a list in which the files `names` are being sent, and focuses its first row. */
   async function open(...names: string[]): Promise<Stage> {
-    const stage = await setUp(['open', 'presign'], { concurrency: 6 });
+    const stage = await world({ element: true, answers: ['open', 'presign'], settings: { concurrency: 6 } });
     const { element } = stage;
     await element.addFiles(names.map((name) => freshFile(900, name)));
     for (const name of names) await fileReaches(stage, name, 'uploading');

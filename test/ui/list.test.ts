@@ -4,13 +4,18 @@ import { expect } from '@open-wc/testing';
 import { nextName } from '../../src/core/names.ts';
 import { uniqueName } from '../service/reference.ts';
 import { until } from '../support/collect.ts';
-import { all, createElement, nextEvent, shown, textFile } from './support.ts';
+import { world } from '../support/world.ts';
+import { all, nextEvent, shown, textFile } from './support.ts';
 
 describe('the list', () => {
   it('offers another name if the folder has a file of that name, or uses it automatically', async () => {
     const name = uniqueName();
     const names: string[] = [];
-    const element = await createElement({ parentId: 'folder-unique' });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { parentId: 'folder-unique' },
+    });
     element.addEventListener('upload-completed', ({ detail }) => names.push(detail.name));
     const ended = (): Promise<unknown> => nextEvent(element, 'uploads-finished');
     for (let count = 0; count < 2; count += 1) {
@@ -36,7 +41,11 @@ describe('the list', () => {
     it(`keeps files of one name apart that are uploaded at the same time, with on-conflict="${onConflict}"`, async () => {
       const name = uniqueName();
       const names: string[] = [];
-      const element = await createElement({ parentId: 'folder-unique', onConflict });
+      const { element } = await world({
+        element: true,
+        service: 'reference',
+        settings: { parentId: 'folder-unique', onConflict },
+      });
       element.addEventListener('upload-completed', ({ detail }) => names.push(detail.name));
       const ended = nextEvent(element, 'uploads-finished');
       await element.addFiles(
@@ -58,7 +67,11 @@ describe('the list', () => {
     });
 
   it('shows and announces nothing of the files of another owner', async () => {
-    const element = await createElement({ manual: true, owner: 'ann', accept: '.txt' });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { manual: true, owner: 'ann', accept: '.txt' },
+    });
     await element.addFiles([textFile('secret.txt'), textFile('secret.exe')]);
     await shown(() => element.shadowRoot?.querySelector('[role="alert"]')?.textContent?.includes('secret'));
     element.owner = 'bob';

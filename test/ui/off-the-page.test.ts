@@ -3,7 +3,8 @@
 import { expect } from '@open-wc/testing';
 import { tokenOf } from '../service/reference.ts';
 import { until } from '../support/collect.ts';
-import { createElement, nextEvent, textFile } from './support.ts';
+import { world } from '../support/world.ts';
+import { nextEvent, textFile } from './support.ts';
 
 /** Records in `held` what the page retains: global listeners with a signal, channels, and timers of one second or longer. */
 function watchPage() {
@@ -73,7 +74,7 @@ describe('an element that is removed from the page', () => {
   it('permanently leaves no listener, no channel and no timer', async () => {
     const page = watchPage();
     try {
-      const element = await createElement();
+      const { element } = await world({ element: true, service: 'reference' });
       const done = nextEvent(element, 'uploads-finished');
       await element.addFiles([textFile('one.txt')]);
       await done;
@@ -90,10 +91,14 @@ describe('an element that is removed from the page', () => {
     try {
       let askedCount = 0;
       const token = await tokenOf('alice');
-      const element = await createElement({
-        getToken: () => {
-          askedCount += 1;
-          return token;
+      const { element } = await world({
+        element: true,
+        service: 'reference',
+        settings: {
+          getToken: () => {
+            askedCount += 1;
+            return token;
+          },
         },
       });
       const parent = element.parentElement;

@@ -3,7 +3,8 @@
 import { expect } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
 import { addFault, uniqueName } from '../service/reference.ts';
-import { button, createElement, nextEvent, one, shown, textFile } from './support.ts';
+import { world } from '../support/world.ts';
+import { button, nextEvent, one, shown, textFile } from './support.ts';
 
 interface Page {
   readonly element: SecureUploader;
@@ -16,7 +17,7 @@ interface Page {
 
 /** Uploads files. The first one is done; the service does not respond to the first commit of the others. */
 async function uploading(count: number): Promise<Page> {
-  const element = await createElement();
+  const { element } = await world({ element: true, service: 'reference' });
   const announced: string[] = [];
   const finished: object[] = [];
   await shown(() => element.renderRoot.querySelector('[role=status]'));

@@ -5,7 +5,8 @@ import type { PickedFile } from '../../src/core/types.ts';
 import { pickAgain, pickHandles } from '../../src/ui/pick-file.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { rejection, until } from '../support/collect.ts';
-import { button, createElement, one, textFile, textOf, transferOf } from './support.ts';
+import { world } from '../support/world.ts';
+import { button, one, textFile, textOf, transferOf } from './support.ts';
 
 type Picker = (options: object) => Promise<readonly object[]>;
 const { userActivation } = navigator;
@@ -30,7 +31,11 @@ const handleOf = (name: string): object => ({
 /** Creates an element whose button opens the picker `pick`. `asked.inputs` counts how often an input was used instead. */
 async function elementWith(pick: Picker, settings = {}) {
   globals.showOpenFilePicker = pick;
-  const element = await createElement({ manual: true, ...settings });
+  const { element } = await world({
+    element: true,
+    service: 'reference',
+    settings: { manual: true, ...settings },
+  });
   const asked = { inputs: 0 };
   one(element, '#files').addEventListener('click', (event) => {
     event.preventDefault();
@@ -107,7 +112,7 @@ describe('choosing files by the button', () => {
     if (!own) return;
     Reflect.deleteProperty(HTMLInputElement.prototype, 'webkitdirectory');
     try {
-      const element = await createElement({ directory: true });
+      const { element } = await world({ element: true, service: 'reference', settings: { directory: true } });
       expect(element.renderRoot.querySelector('[data-action=folder]')).to.equal(null);
     } finally {
       Object.defineProperty(HTMLInputElement.prototype, 'webkitdirectory', own);
@@ -115,7 +120,7 @@ describe('choosing files by the button', () => {
   });
 
   it('shows that the browser collects the files of a folder', async () => {
-    const element = await createElement({ directory: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { directory: true } });
     const input = one<HTMLInputElement>(element, '#folder');
     input.addEventListener('click', (event) => event.preventDefault());
     activate();
@@ -132,7 +137,7 @@ describe('choosing files by the button', () => {
   });
 
   it('shows nothing if no picker opened, because the user did not click', async () => {
-    const element = await createElement({ directory: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { directory: true } });
     activate(false);
     await element.browse('folder');
     globalThis.dispatchEvent(new Event('focus'));

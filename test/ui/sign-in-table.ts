@@ -3,9 +3,9 @@
 import { password } from '../auth/people.ts';
 import { freshFile } from '../support/bytes.ts';
 import { settled } from '../support/collect.ts';
+import { type FakeWindow, type Stage, settledOn, watchBrowser, world } from '../support/world.ts';
 import { asks, CHOOSE, DISABLED, FIELD, type Situation } from './control-table.ts';
-import { type FakeWindow, type Stage, settledOn, watchBrowser } from './stage.ts';
-import { createElement, shown } from './support.ts';
+import { shown } from './support.ts';
 
 const fixtures = new URL('../auth/fixtures/', import.meta.url).href;
 
@@ -17,14 +17,18 @@ async function setUp(settings: object, windows: readonly FakeWindow[]): Promise<
   const asked: string[] = [];
   const left = [...windows];
   watchBrowser(asked, () => left.shift() ?? null);
-  const element = await createElement({
-    auth: 'popup',
-    silent: 'off',
-    getToken: undefined,
-    authorizePath: `${fixtures}authorize.html`,
-    redirectUri: `${fixtures}secure-uploader-callback.html`,
-    authOptions: { times: TIMES },
-    ...settings,
+  const { element } = await world({
+    element: true,
+    service: 'reference',
+    settings: {
+      auth: 'popup',
+      silent: 'off',
+      getToken: undefined,
+      authorizePath: `${fixtures}authorize.html`,
+      redirectUri: `${fixtures}secure-uploader-callback.html`,
+      authOptions: { times: TIMES },
+      ...settings,
+    },
   });
   element.addEventListener('auth-redirect', (event) => {
     event.preventDefault();

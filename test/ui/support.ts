@@ -1,29 +1,9 @@
-// Helpers that create an element with the reference service, inspect elements, and drop files.
+// Helpers that inspect elements, and pick and drop files.
 
-import { fixture, html, oneEvent } from '@open-wc/testing';
+import { oneEvent } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
 import '../../src/define.ts';
-import type { SecureUploaderEvents, SettingsInput } from '../../src/index.ts';
-import { findReference, tokenOf } from '../service/reference.ts';
-
-/** Creates an element on the page, by default ready to upload as Alice. */
-export async function createElement(
-  settings: Partial<SettingsInput> & { readonly directory?: boolean; readonly chunkEvents?: boolean } = {},
-): Promise<SecureUploader> {
-  const { baseUrl } = await findReference();
-  const token = await tokenOf('alice');
-  const element = await fixture<SecureUploader>(html`<secure-uploader></secure-uploader>`);
-  Object.assign(element, {
-    baseUrl,
-    parentId: 'folder-a',
-    multiple: true,
-    commitPath: '/files/uploadsession/commit',
-    getToken: () => token,
-    ...settings,
-  });
-  await element.updateComplete;
-  return element;
-}
+import type { SecureUploaderEvents } from '../../src/index.ts';
 
 /** Resolves with the next event named `name`. Call this function before the action that causes the event. */
 export const nextEvent = <K extends keyof SecureUploaderEvents>(

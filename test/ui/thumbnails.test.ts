@@ -6,7 +6,8 @@ import { crcOf } from '../../src/photos/png.ts';
 import { Thumbnails } from '../../src/photos/thumbnails.ts';
 import { stopClock } from '../support/clock.ts';
 import { quietFor, until } from '../support/collect.ts';
-import { all, createElement, one, shown, textFile } from './support.ts';
+import { world } from '../support/world.ts';
+import { all, one, shown, textFile } from './support.ts';
 
 /** Returns a PNG file of one color. */
 async function picture(name: string, color = '#f00', width = 300, height = 200): Promise<File> {
@@ -17,8 +18,10 @@ async function picture(name: string, color = '#f00', width = 300, height = 200):
   return new File([await canvas.convertToBlob()], name, { type: 'image/png' });
 }
 
-const create = (settings = {}): Promise<SecureUploader> =>
-  createElement({ manual: true, ...settings, ...{ thumbnails: true } });
+async function create(settings = {}): Promise<SecureUploader> {
+  const properties = { manual: true, ...settings, ...{ thumbnails: true } };
+  return (await world({ element: true, service: 'reference', settings: properties })).element;
+}
 const rowOf = (element: SecureUploader, name: string): HTMLElement =>
   all(element, '.row').find((row) => row.textContent?.includes(name)) as HTMLElement;
 
@@ -219,7 +222,7 @@ describe('thumbnails', () => {
   });
 
   it('are not loaded without the attribute', async () => {
-    const element = await createElement({ manual: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
     await element.addFiles([await picture('red.png')]);
     await shown(() => element.renderRoot.querySelector('.row'));
     await until(quietFor(100, () => performance.getEntriesByType('resource').length));

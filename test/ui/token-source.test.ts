@@ -4,7 +4,8 @@ import { expect } from '@open-wc/testing';
 import { TokenSource, takeEarlyToken } from '../../src/ui/token-source.ts';
 import { tokenOf } from '../service/reference.ts';
 import { rejection, settled, until } from '../support/collect.ts';
-import { createElement, nextEvent, textFile } from './support.ts';
+import { world } from '../support/world.ts';
+import { nextEvent, textFile } from './support.ts';
 
 const { signal } = new AbortController();
 
@@ -98,7 +99,11 @@ describe('a token that the page sets', () => {
   });
 
   it('is not used again after signing out', async () => {
-    const element = await createElement({ getToken: undefined });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { getToken: undefined },
+    });
     element.token = await tokenOf('alice');
     await element.updateComplete;
     const finished = nextEvent(element, 'uploads-finished');
@@ -111,7 +116,11 @@ describe('a token that the page sets', () => {
   });
 
   it('is replaced by `getToken`, and does not come back when that is removed', async () => {
-    const element = await createElement({ getToken: undefined });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { getToken: undefined },
+    });
     element.token = await tokenOf('alice');
     await element.updateComplete;
     element.getToken = () => new Promise(() => undefined);

@@ -5,8 +5,8 @@ import { resetMouse, sendKeys, sendMouse } from '@web/test-runner-commands';
 import { UploaderError } from '../../src/core/errors.ts';
 import { freshFile } from '../support/bytes.ts';
 import { type Clock, skipTime, stopClock } from '../support/clock.ts';
+import { fileReaches, reaches, stateOf, type World, world } from '../support/world.ts';
 import { click } from './accessible.ts';
-import { fileReaches, reaches, restoreBrowser, type ScriptedStage, setUp, stateOf } from './stage.ts';
 import { all, button, one, shown, textOf } from './support.ts';
 
 let clock: Clock | undefined;
@@ -16,13 +16,13 @@ afterEach(async () => {
   clock?.restore();
   clock = undefined;
   for (const each of undoSteps.splice(0)) each();
-  restoreBrowser();
   await resetMouse();
 });
 
 /** Opens a list in which each file is being sent. `ended` records the events that end an upload. */
-async function open(...names: string[]): Promise<ScriptedStage & { readonly ended: string[] }> {
-  const stage = await setUp(['open', 'presign', 'cancel'], { concurrency: 6 });
+async function open(...names: string[]): Promise<World<true> & { readonly ended: string[] }> {
+  const settings = { concurrency: 6 };
+  const stage = await world({ element: true, answers: ['open', 'presign', 'cancel'], settings });
   const ended: string[] = [];
   for (const name of ['upload-canceled', 'file-removed'] as const)
     stage.element.addEventListener(name, ({ detail }) => ended.push(`${name} ${detail.name}`));
@@ -33,25 +33,25 @@ async function open(...names: string[]): Promise<ScriptedStage & { readonly ende
   return { ...stage, ended };
 }
 
-const notice = ({ element }: ScriptedStage): HTMLElement | undefined => all(element, '[part~=undo]')[0];
+const notice = ({ element }: World<true>): HTMLElement | undefined => all(element, '[part~=undo]')[0];
 
 /** Lets time pass so that the next activation does not count as a repeated one. */
 const later = (): unknown => undoSteps.push(skipTime(1000));
 
-const focused = ({ element }: ScriptedStage): Element | null | undefined => element.shadowRoot?.activeElement;
+const focused = ({ element }: World<true>): Element | null | undefined => element.shadowRoot?.activeElement;
 
-async function render({ element }: ScriptedStage): Promise<void> {
+async function render({ element }: World<true>): Promise<void> {
   element.requestUpdate();
   await element.updateComplete;
 }
 
-async function press(stage: ScriptedStage, name: string): Promise<void> {
+async function press(stage: World<true>, name: string): Promise<void> {
   button(stage.element, name).click();
   await render(stage);
 }
 
 /** Clicks Cancel of `a.txt` and stops the clock. */
-async function cancelWithClock(stage: ScriptedStage): Promise<Clock> {
+async function cancelWithClock(stage: World<true>): Promise<Clock> {
   clock = stopClock();
   await press(stage, 'Cancel: a.txt');
   return clock;
@@ -309,19 +309,19 @@ describe('the time to undo', () => {
       () => void globalThis.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })),
       ['a.txt canceled'],
     ],
-    ['a sign-out', ({ element }: ScriptedStage) => element.signOut(), []],
+    ['a sign-out', ({ element }: World<true>) => element.signOut(), []],
     [
       'a change of the owner',
-      async ({ element }: ScriptedStage) => {
+      async ({ element }: World<true>) => {
         element.owner = 'bob';
         await element.updateComplete;
       },
       [],
     ],
-    ['removing the element', ({ element }: ScriptedStage) => element.remove(), ['a.txt canceled']],
+    ['removing the element', ({ element }: World<true>) => element.remove(), ['a.txt canceled']],
     [
       'adding a file',
-      ({ element }: ScriptedStage) => element.addFiles(freshFile(900, 'b.txt')),
+      ({ element }: World<true>) => element.addFiles(freshFile(900, 'b.txt')),
       ['a.txt canceled', 'b.txt uploading'],
     ],
   ] as const)
@@ -374,7 +374,7 @@ describe('repeated activation', () => {
   });
 
   it('after a removal finds the focus on a row beside it, or on the whole interface', async () => {
-    const stage = await setUp([]);
+    const stage = await world({ element: true });
     await stage.element.addFiles(['a.txt', 'b.txt', 'c.txt'].map((name) => freshFile(900, name)));
     for (const name of ['a.txt', 'b.txt', 'c.txt']) {
       const request = await stage.service.nextRequest('open');

@@ -6,11 +6,12 @@ import { addFault, findReference, type LogEntry, logOf, uniqueName } from '../se
 import { skipTime } from '../support/clock.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
-import { all, button, createElement, nextEvent, one, pick, shown, textFile, textOf } from './support.ts';
+import { world } from '../support/world.ts';
+import { all, button, nextEvent, one, pick, shown, textFile, textOf } from './support.ts';
 
 describe('uploading with the element', () => {
   it('uploads a picked file, shows that it is done, and reports to the page what was stored', async () => {
-    const element = await createElement();
+    const { element } = await world({ element: true, service: 'reference' });
     const name = uniqueName();
     const completed = nextEvent(element, 'upload-completed');
     pick(element, textFile(name));
@@ -24,7 +25,7 @@ describe('uploading with the element', () => {
   });
 
   it('dispatches its events in order, each bubbling and composed', async () => {
-    const element = await createElement({ chunkEvents: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { chunkEvents: true } });
     const received: string[] = [];
     const names = [
       'file-add',
@@ -60,7 +61,11 @@ describe('uploading with the element', () => {
 
   it('warns that there may be no file without commit-path', () =>
     captureWarnings(async (warnings) => {
-      const element = await createElement({ commitPath: undefined });
+      const { element } = await world({
+        element: true,
+        service: 'reference',
+        settings: { commitPath: undefined },
+      });
       const completed = nextEvent(element, 'upload-completed');
       pick(element, textFile(uniqueName()));
       await completed;
@@ -70,7 +75,7 @@ describe('uploading with the element', () => {
     }));
 
   it('dispatches no chunk events by default', async () => {
-    const element = await createElement();
+    const { element } = await world({ element: true, service: 'reference' });
     let count = 0;
     element.addEventListener('chunk-uploaded', () => count++);
     const finished = nextEvent(element, 'uploads-finished');
@@ -80,13 +85,17 @@ describe('uploading with the element', () => {
   });
 
   it('requests one token for three files, and never shows sign-in', async () => {
-    const { getToken } = await createElement();
+    const { getToken } = (await world({ element: true, service: 'reference' })).element;
     let asked = 0;
     let wasShown = false;
-    const element = await createElement({
-      getToken: async (...args) => {
-        asked++;
-        return (await getToken?.(...args)) ?? '';
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: {
+        getToken: async (...args) => {
+          asked++;
+          return (await getToken?.(...args)) ?? '';
+        },
       },
     });
     const watcher = new MutationObserver(() => {
@@ -101,9 +110,13 @@ describe('uploading with the element', () => {
   });
 
   it('accepts a token through the write-only property, and never returns it', async () => {
-    const { getToken } = await createElement();
+    const { getToken } = (await world({ element: true, service: 'reference' })).element;
     const token = await getToken?.('first', new AbortController().signal);
-    const element = await createElement({ getToken: undefined });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { getToken: undefined },
+    });
     element.token = token as string;
     await element.updateComplete;
     expect(element.token).to.equal(undefined);
@@ -115,8 +128,12 @@ describe('uploading with the element', () => {
 
   for (const auth of ['token', 'auto'] as const)
     it(`uploads a file that was dropped before the page set the token (${auth})`, async () => {
-      const { getToken } = await createElement();
-      const element = await createElement({ auth, silent: 'off', getToken: undefined });
+      const { getToken } = (await world({ element: true, service: 'reference' })).element;
+      const { element } = await world({
+        element: true,
+        service: 'reference',
+        settings: { auth, silent: 'off', getToken: undefined },
+      });
       const finished = nextEvent(element, 'uploads-finished');
       element.addEventListener('auth-required', async () => {
         element.token = (await getToken?.('first', new AbortController().signal)) as string;
@@ -126,8 +143,12 @@ describe('uploading with the element', () => {
     });
 
   it('uploads a file of `manual` with the token that the page sets when it starts the upload', async () => {
-    const { getToken } = await createElement();
-    const element = await createElement({ auth: 'token', manual: true, getToken: undefined });
+    const { getToken } = (await world({ element: true, service: 'reference' })).element;
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { auth: 'token', manual: true, getToken: undefined },
+    });
     const added = nextEvent(element, 'file-added');
     pick(element, textFile(uniqueName()));
     await added;
@@ -138,7 +159,7 @@ describe('uploading with the element', () => {
   });
 
   it('lets the page reject a file before it is added', async () => {
-    const element = await createElement();
+    const { element } = await world({ element: true, service: 'reference' });
     const refused = uniqueName();
     element.addEventListener('file-add', (event) => {
       if (event.detail.name === refused) event.preventDefault();
@@ -151,7 +172,11 @@ describe('uploading with the element', () => {
   });
 
   it('rejects files that are too large or of another type, each with its sentence, until that is dismissed', async () => {
-    const element = await createElement({ accept: '.txt', maxFileSize: '40' });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { accept: '.txt', maxFileSize: '40' },
+    });
     const rejected = nextEvent(element, 'file-rejected');
     pick(element, textFile('large.txt'), textFile('setup.exe', 'application/x-msdownload'));
     expect((await rejected).detail.code).to.equal('file-too-large');
@@ -168,7 +193,11 @@ describe('uploading with the element', () => {
   });
 
   it('shows the error of a folder without write permission, and what to do', async () => {
-    const element = await createElement({ parentId: 'folder-readonly' });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { parentId: 'folder-readonly' },
+    });
     const failed = nextEvent(element, 'upload-failed');
     pick(element, textFile(uniqueName()));
     expect((await failed).detail).to.include({ code: 'forbidden', status: 403 });
@@ -182,7 +211,7 @@ describe('uploading with the element', () => {
   });
 
   it('retries a failed file by its button once the fault is removed', async () => {
-    const element = await createElement();
+    const { element } = await world({ element: true, service: 'reference' });
     const name = uniqueName();
     await addFault({ operation: 'session', status: 400, times: 1, fileName: name });
     const failed = nextEvent(element, 'upload-failed');
@@ -195,7 +224,7 @@ describe('uploading with the element', () => {
   });
 
   it('waits for the start button with manual', async () => {
-    const element = await createElement({ manual: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
     pick(element, textFile(uniqueName()), textFile(uniqueName()));
     await shown(() => all(element, '.row.queued').length === 2);
     const start = await shown(() =>
@@ -209,7 +238,11 @@ describe('uploading with the element', () => {
   });
 
   it('accepts only one file without multiple', async () => {
-    const element = await createElement({ multiple: false, manual: true });
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      settings: { multiple: false, manual: true },
+    });
     expect(textOf(element)).to.contain('Drop a file here');
     pick(element, textFile('first.txt'), textFile('second.txt'));
     const panel = await shown(() => element.renderRoot.querySelector('[part=rejections]'));
@@ -218,7 +251,7 @@ describe('uploading with the element', () => {
   });
 
   it('pauses, resumes, cancels and removes by the buttons of a row', async () => {
-    const element = await createElement({ manual: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
     pick(element, textFile('paper.txt'));
     await shown(() => element.renderRoot.querySelector('.row.queued'));
     button(element, 'Pause: paper.txt').click();
@@ -240,7 +273,11 @@ describe('uploading with the element', () => {
     const { error } = console;
     console.error = (...args: unknown[]) => reported.push(args.join(' '));
     try {
-      const element = await createElement({ baseUrl: undefined });
+      const { element } = await world({
+        element: true,
+        service: 'reference',
+        settings: { baseUrl: undefined },
+      });
       expect(textOf(element)).not.to.contain("aren't set up");
       pick(element, textFile('early.txt'));
       pick(element, textFile('early.txt'));
@@ -280,7 +317,11 @@ describe('uploading with the element', () => {
   it('fails a file immediately if its bytes would go to an origin that the page does not allow, and names it', () =>
     captureWarnings(async (warnings) => {
       const { storageUrl } = await findReference();
-      const element = await createElement({ uploadOrigins: 'https://a.example https://b.example' });
+      const { element } = await world({
+        element: true,
+        service: 'reference',
+        settings: { uploadOrigins: 'https://a.example https://b.example' },
+      });
       const name = uniqueName();
       const failed = nextEvent(element, 'upload-failed');
       await element.addFiles(textFile(name));
@@ -295,7 +336,7 @@ describe('uploading with the element', () => {
 
 describe('leaving the page', () => {
   it('does nothing when the element is only moved: running requests complete, once', async () => {
-    const element = await createElement();
+    const { element } = await world({ element: true, service: 'reference' });
     const name = uniqueName();
     await addFault({ operation: 'put', match: { fileName: name }, delayMs: 1000 });
     const puts = async (): Promise<LogEntry[]> =>
@@ -314,7 +355,7 @@ describe('leaving the page', () => {
   });
 
   it('pauses when it is removed, and resumes when it is added again', async () => {
-    const element = await createElement({ manual: true });
+    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
     await element.addFiles([textFile(uniqueName())]);
     const parent = element.parentElement;
     const paused = nextEvent(element, 'upload-paused');
