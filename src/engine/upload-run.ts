@@ -13,7 +13,7 @@ import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
 import { chunkSizeFor } from '../pipeline/plan.ts';
 import { renaming } from '../pipeline/renaming.ts';
-import type { RunParts } from '../pipeline/run.ts';
+import { RUN_DEFAULTS, type RunParts } from '../pipeline/run.ts';
 import { identify, recordKey } from '../store/identity.ts';
 import { type Connection, type Times, waitsFor } from './connection.ts';
 import type { createLateTrace } from './late-trace.ts';
@@ -23,8 +23,6 @@ import type { Progress, ProgressThrottle } from './transfer/progress.ts';
 import type { UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadOutcome } from './upload-state.ts';
 
-const COMMIT_DEADLINE_MS = 3_600_000;
-const MIN_CHUNK_BYTES = 2 ** 20;
 /** Longest time to read a file to save, in milliseconds. The hash pool may be busy. */
 const READ_FILE_MS = 30_000;
 
@@ -131,7 +129,7 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
 /** Creates the parameters that do not need the file. These parameters are enough to repeat a commit. */
 export function createConfirmParts(upload: RunTarget, context: RunContext, signal: AbortSignal, send: Send) {
   const { service, settings } = upload.connection;
-  const { backoffOf, monitor, commitDeadlineMs = COMMIT_DEADLINE_MS } = context;
+  const { backoffOf, monitor, commitDeadlineMs = RUN_DEFAULTS.commitDeadlineMs } = context;
   const policy = { maxMs: settings.retryMs, ...context.policy };
   const rename = (name: string): void => upload.rename(name);
   const connectionChange = (): AbortSignal => monitor().change;
@@ -206,7 +204,7 @@ export function createRunParts(
     chosenChunkSize:
       settings.profile.chunkSize &&
       ((chunkSizeBytes) => chunkSizeFor(body.size, chunkSizeBytes, context.warn)),
-    minChunkBytes: Math.max(1, settings.profile.minChunkSize || MIN_CHUNK_BYTES),
+    minChunkBytes: Math.max(1, settings.profile.minChunkSize || RUN_DEFAULTS.minChunkBytes),
     onSmallerChunks: (beforeBytes, chunkSizeBytes) =>
       context.warn(
         `Chunks of ${beforeBytes} bytes don't reach the storage. Set chunk-size to ${chunkSizeBytes}, or raise its limits.`,

@@ -40,6 +40,9 @@ export type RunParts = Omit<
   readonly onCommit: () => void;
 };
 
+/** Parts of a run without a setting of the page or the profile. */
+export const RUN_DEFAULTS = { commitDeadlineMs: 3_600_000, minChunkBytes: 2 ** 20 } as const;
+
 export interface RunResult {
   readonly session: Session;
   /** Chunks of the file, in order. */

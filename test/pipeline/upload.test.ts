@@ -8,7 +8,7 @@ import { upload } from '../../src/pipeline/upload.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { collect, deferred, rejection, settled, streamOf } from '../support/collect.ts';
-import { CHUNK, networkError, setUpSending } from '../support/sending.ts';
+import { CHUNK_BYTES, networkError, setUpSending } from '../support/running.ts';
 
 const indexes = (chunks: readonly StoredChunk[]): number[] =>
   chunks.map(({ index }) => index).sort((a, b) => a - b);
@@ -166,10 +166,10 @@ describe('memory', () => {
     await service.nextRequest('put');
     const second = await service.nextRequest('put');
     await settled();
-    expect(pagePool.freeBytes).to.equal(1e6 - 2 * CHUNK);
+    expect(pagePool.freeBytes).to.equal(1e6 - 2 * CHUNK_BYTES);
     second.answer();
     await service.nextRequest('put');
-    expect(pagePool.freeBytes).to.equal(1e6 - CHUNK);
+    expect(pagePool.freeBytes).to.equal(1e6 - CHUNK_BYTES);
     parts.budget.releaseAll();
     sending.catch(() => undefined);
   });
@@ -184,11 +184,11 @@ describe('memory', () => {
   });
 
   it('of a chunk that was hashed far ahead is read before it is sent, and a changed file is detected', async () => {
-    const { parts, service, ticketed, reported } = await setUpSending([1]);
+    const { parts, service, ticketed, reads } = await setUpSending([1]);
     service.answerAll();
     await collect(upload(streamOf(await ticketed(false)), parts));
-    expect(reported.filter((line) => line === 'read')).to.have.length(1);
-    const changed = { ...parts, receipts: new Map(), file: new Blob([bytesOf(2, CHUNK)]) };
+    expect(reads).to.have.length(1);
+    const changed = { ...parts, receipts: new Map(), file: new Blob([bytesOf(2, CHUNK_BYTES)]) };
     service.stored.clear();
     const error = await rejection<UploaderError>(collect(upload(streamOf(await ticketed(false)), changed)));
     expect(error).to.include({ code: 'file-changed', chunkIndex: 0 });

@@ -1,12 +1,17 @@
-// Everything that one run of a file needs: a scripted service, a store in memory, slots, and a log of reports.
+// Everything that one run of a file, or its upload stage alone, needs: a scripted service, a store in memory, slots, and a log of
+// reports.
 
 import { isCallRetryable } from '../../src/core/error-codes.ts';
+import { UploaderError } from '../../src/core/errors.ts';
 import { createHostBackoffs, HostBackoff, retrying } from '../../src/core/retries.ts';
-import type { HashSlice, UploadRecord } from '../../src/core/types.ts';
+import type { HashSlice, Ticket, TicketedChunk, UploadRecord } from '../../src/core/types.ts';
+import { stallMs } from '../../src/engine/transfer/connection-monitor.ts';
+import { createBodies } from '../../src/pipeline/bodies.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { OpenFile } from '../../src/pipeline/open.ts';
-import { type RunParts, type RunResult, run } from '../../src/pipeline/run.ts';
-import { sha256 } from './bytes.ts';
+import { RUN_DEFAULTS, type RunParts, type RunResult, run } from '../../src/pipeline/run.ts';
+import type { UploadParts } from '../../src/pipeline/upload.ts';
+import { bytesOf, sha256 } from './bytes.ts';
 import { MemoryKeeper } from './memory-keeper.ts';
 import { ScriptedService } from './scripted-service.ts';
 import { SlotCounter } from './slot-counter.ts';
@@ -15,12 +20,21 @@ export const CHUNK_BYTES = 1000;
 export const PAGE_BYTES = 10_000;
 const policy = { attempts: 3, baseMs: 0, capMs: 0 };
 
+/** What the page of a run has. */
+interface RunPage {
+  readonly service?: ScriptedService;
+  readonly pageBytes?: number;
+}
+
 /** Sets up a run of a file with chunks of 1,000 bytes. `start()` starts the run. */
-export function setUpRun(file: File, given: Partial<RunParts> = {}) {
-  const service = new ScriptedService();
+export function setUpRun(
+  file: File,
+  given: Partial<RunParts> = {},
+  { service = new ScriptedService(), pageBytes = PAGE_BYTES }: RunPage = {},
+) {
   const keeper = new MemoryKeeper();
   const slots = new SlotCounter(2);
-  const pagePool = { freeBytes: PAGE_BYTES };
+  const pagePool = { freeBytes: pageBytes };
   const controller = new AbortController();
   const reported: string[] = [];
   const reads: number[] = [];
@@ -32,21 +46,21 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     return keepBytes ? { hash, body: new Blob([bytes]) } : { hash };
   };
   const parts: RunParts = {
+    ...RUN_DEFAULTS,
+    ...createBodies(hashSlice, false),
     calls: service.calls,
     put: service.put,
     store: keeper,
     file,
     policy,
-    commitDeadlineMs: 3_600_000,
     accepted: { count: 0 },
     onAccepted: () => reported.push('accepted'),
     backoffOf: createHostBackoffs(),
     signal: controller.signal,
     connectionChange: () => new AbortController().signal,
-    stallMs: () => 30_000,
+    stallMs: (sizeBytes) => stallMs(sizeBytes, 0),
     waitForBandwidth: async () => () => undefined,
     onMultiplexed: () => undefined,
-    minChunkBytes: 2 ** 20,
     onSmallerChunks: (before, after) => reported.push(`chunks of ${after} after ${before}`),
     hashAlgorithm: 'sha-256',
     keepMs: 1000,
@@ -58,10 +72,8 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     chunkSizeBytes: CHUNK_BYTES,
     fileName: () => file.name,
     batch: { max: 64 },
-    eagerBytes: 2 ** 24,
     bytesPerSecond: () => 1e6,
     acquireSlot: slots.acquire,
-    hashSlice,
     get isNew() {
       return keeper.records.size === 0;
     },
@@ -114,4 +126,59 @@ export async function recordOf(file: File, storedIndexes: readonly number[]): Pr
       storedIndexes.map((at) => [at, { hash: hashes[at] as string, receipt: `of before ${at}` }]),
     ),
   };
+}
+
+export const networkError = (): UploaderError => new UploaderError('network', 'no line');
+
+/** Sets up the upload stage of a run of a file with one chunk for each seed. Equal seeds give equal chunks. */
+export async function setUpSending(
+  seeds: readonly number[],
+  { service: givenService, ...given }: Partial<UploadParts> & Pick<RunPage, 'service'> = {},
+) {
+  const file = new File(
+    seeds.map((seed) => bytesOf(seed, CHUNK_BYTES)),
+    'a.bin',
+  );
+  const page = { pageBytes: 1e6, ...(givenService && { service: givenService }) };
+  const run = setUpRun(file, { policy: { attempts: 4, baseMs: 0, capMs: 0 } }, page);
+  const { controller, reported, service } = run;
+  const { budget } = run.parts;
+  const renewed: number[] = [];
+  const ticketOf = (hash: string): Ticket => {
+    const ticket = service.tickets([hash]).get(hash);
+    if (!ticket) throw new Error('a ticket for each hash');
+    return ticket;
+  };
+  const parts: UploadParts = {
+    ...run.parts,
+    proven: { sizeBytes: 0 },
+    receipts: new Map(),
+    renew: async ({ hash, index }) => {
+      renewed.push(index);
+      return ticketOf(hash);
+    },
+    giveUp: () => controller.abort('given up'),
+    onSent: ({ index }, sentBytes) => reported.push(`sent ${sentBytes} of ${index}`),
+    onWait: () => reported.push('wait'),
+    ...given,
+  };
+  const ticketed = async (keepBytes = true): Promise<TicketedChunk[]> =>
+    Promise.all(
+      seeds.map(async (_, index) => {
+        const start = index * CHUNK_BYTES;
+        const slice = file.slice(start, start + CHUNK_BYTES);
+        const hash = await sha256(slice);
+        const ticket = ticketOf(hash);
+        const isKept = keepBytes && budget.reserve(CHUNK_BYTES);
+        return {
+          index,
+          start,
+          sizeBytes: CHUNK_BYTES,
+          hash,
+          ...(isKept && { body: new Blob([await slice.arrayBuffer()]) }),
+          ticket,
+        };
+      }),
+    );
+  return { ...run, budget, file, parts, renewed, ticketed };
 }
