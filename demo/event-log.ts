@@ -1,39 +1,40 @@
 // Lists the element's events, newest first. Consecutive progress events of a file share one line.
 
-import type { SecureUploader } from 'secure-uploader';
+import type { SecureUploader, SecureUploaderEventMap } from 'secure-uploader';
 
-const NAMES = [
-  'file-add',
-  'file-added',
-  'file-rejected',
-  'rejections-dismissed',
-  'file-removed',
-  'file-moved',
-  'file-renamed',
-  'upload-started',
-  'upload-progress',
-  'upload-paused',
-  'upload-resumed',
-  'upload-completed',
-  'upload-failed',
-  'upload-canceled',
-  'uploads-finished',
-  'chunk-hashed',
-  'chunk-uploaded',
-  'auth-redirect',
-  'auth-required',
-  'auth-challenged',
-  'auth-changed',
-  'auth-failed',
-  'signed-in',
-  'signed-out',
-];
+/** Names of all events of the element, in the order of an upload. */
+export const EVENT_NAMES = Object.keys({
+  'file-add': true,
+  'file-added': true,
+  'file-rejected': true,
+  'rejections-dismissed': true,
+  'file-removed': true,
+  'file-moved': true,
+  'file-renamed': true,
+  'upload-started': true,
+  'upload-progress': true,
+  'upload-paused': true,
+  'upload-resumed': true,
+  'upload-completed': true,
+  'upload-failed': true,
+  'upload-canceled': true,
+  'uploads-finished': true,
+  'chunk-hashed': true,
+  'chunk-uploaded': true,
+  'auth-redirect': true,
+  'auth-required': true,
+  'auth-challenged': true,
+  'auth-changed': true,
+  'auth-failed': true,
+  'signed-in': true,
+  'signed-out': true,
+} satisfies Record<Exclude<keyof SecureUploaderEventMap, keyof HTMLElementEventMap>, true>);
 const LIMIT = 200;
 
 /** Adds every event of the element to `list`. */
 export function logEvents(element: SecureUploader, list: HTMLElement): void {
   let last: { key: string; item: HTMLElement } | undefined;
-  for (const name of NAMES) {
+  for (const name of EVENT_NAMES) {
     element.addEventListener(name, (event) => {
       const { detail } = event as CustomEvent<{ readonly id?: string }>;
       const key = `${name} ${detail.id ?? ''}`;

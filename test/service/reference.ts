@@ -1,6 +1,7 @@
 // Helpers for the reference service of a test file: tokens, faults and log. A fault names its file or chunk, because all tests of a
 // test file share one service.
 
+import type { LogEntry } from '../../demo/server/faults.ts';
 import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
 import type { Calls, WithToken } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
@@ -59,19 +60,6 @@ export async function callsOf(
 
 export const addFault = (fault: Readonly<Record<string, unknown>>): Promise<unknown> =>
   ask('/faults', 'POST', fault);
-
-export interface LogEntry {
-  readonly operation: string;
-  readonly headers: readonly string[];
-  readonly hasBearer: boolean;
-  readonly hasCookie: boolean;
-  readonly fileName?: string;
-  readonly hash?: string;
-  readonly sizeBytes?: number;
-  readonly fields?: readonly string[];
-  readonly stored?: boolean;
-  readonly broken?: boolean;
-}
 
 /** Resolves with the log entries about one file or chunk. */
 export async function logOf(match: { fileName?: string; hash?: string }): Promise<LogEntry[]> {

@@ -1,8 +1,9 @@
 // The element with the real engine and the reference service: actions of a user, content of the element, and events.
 
 import { expect } from '@open-wc/testing';
+import type { LogEntry } from '../../demo/server/faults.ts';
 import { SecureUploader } from '../../src/index.ts';
-import { addFault, findReference, type LogEntry, logOf, uniqueName } from '../service/reference.ts';
+import { addFault, findReference, logOf, uniqueName } from '../service/reference.ts';
 import { skipTime } from '../support/clock.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';

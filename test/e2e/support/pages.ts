@@ -9,6 +9,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { EVENT_NAMES } from '../../../demo/event-log.ts';
 import { builtWidget } from '../../support/built.ts';
 
 const TYPES: Record<string, string> = {
@@ -41,30 +42,11 @@ export interface Pages {
 }
 
 /**
- * Script that records all events of the widget in `globalThis.events`, and the time at which its engine starts in `startedAtMs`.
- * Reports CSP violations, and loads the widget.
+ * Script that records the events of the widget, but for those of chunks, in `globalThis.events`, and the time at which its engine
+ * starts in `startedAtMs`. Reports CSP violations, and loads the widget.
  */
 const RECORDER = `
-const names = ${JSON.stringify([
-  'file-added',
-  'file-rejected',
-  'file-removed',
-  'upload-started',
-  'upload-paused',
-  'upload-resumed',
-  'upload-completed',
-  'upload-failed',
-  'upload-canceled',
-  'uploads-finished',
-  'upload-progress',
-  'auth-required',
-  'auth-changed',
-  'auth-challenged',
-  'auth-failed',
-  'auth-redirect',
-  'signed-in',
-  'signed-out',
-])};
+const names = ${JSON.stringify(EVENT_NAMES.filter((name) => !name.startsWith('chunk-')))};
 globalThis.events = [];
 for (const name of names) document.addEventListener(name, ({ detail }) => {
   const { respondWith, ...plain } = detail;
