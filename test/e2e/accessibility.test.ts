@@ -1,3 +1,4 @@
+// A journey, because it needs the built site and real layout in two color schemes.
 // Every state of the widget and every page of the site has no violation that axe or Equal Access finds. The states of the sign-in
 // form and the service's page are checked in auth-check-keyboard.test.ts.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// A journey, because it needs a real window and real COOP headers.
 // Sign-in works with every Cross-Origin-Opener-Policy (COOP). This header can separate a page from its sign-in window.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// A journey, because it needs real windows and the cookies of two sites.
 // Exchanging a code when the service fails: lost responses, 429, invalid bodies, odd lifetimes, a different issuer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

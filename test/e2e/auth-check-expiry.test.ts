@@ -1,3 +1,4 @@
+// A journey, because it needs a real window, and the six connections that a browser has to a host.
 // The token expires while chunks are being sent, and no hidden frame can renew the token: the user has to sign in once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// A journey, because it needs frames of another site and third-party cookies.
 // A page in a frame of another site: sign-in by window works there, and the form is not shown.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';

@@ -1,3 +1,4 @@
+// A journey, because it needs real keys, a real window, and the page of the service.
 // Sign-in with the keyboard only, in the form of the page and on the service's page. Each step has an accessible name, is announced
 // once, and has no violation that axe or Equal Access finds.
 import assert from 'node:assert/strict';

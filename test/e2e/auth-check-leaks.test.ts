@@ -1,3 +1,4 @@
+// A journey, because it needs the console, the URLs and the history of real windows.
 // No secret appears in the page, in storage, in events, on the console or in URLs. The only exceptions are the documented URLs with
 // a code.
 import assert from 'node:assert/strict';

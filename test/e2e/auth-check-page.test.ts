@@ -1,3 +1,4 @@
+// A journey, because it needs the headers of a strict content policy.
 // Sign-in under difficult conditions: a strict content policy, a page in a frame, and a wrong clock.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

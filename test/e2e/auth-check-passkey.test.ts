@@ -1,3 +1,4 @@
+// A journey, because it needs a virtual authenticator of the browser.
 // Sign-in with passkeys of a virtual authenticator: on the service's page, on a page of the same host, and on a page of another
 // domain.
 import assert from 'node:assert/strict';

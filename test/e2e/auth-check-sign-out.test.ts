@@ -1,3 +1,4 @@
+// A journey, because it needs the disk and the memory of the browser.
 // No data of a user is left after a sign-out, for all ways to sign in and all failures of the network.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

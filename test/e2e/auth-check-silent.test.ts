@@ -1,3 +1,4 @@
+// A journey, because it needs the cookies of two sites in a hidden frame.
 // A hidden frame that has the cookie of the service gets and renews tokens silently during an upload.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// A journey, because it needs several tabs, and reloads.
 // One sign-in in several tabs and after a reload, a call that requires a second factor, and signing out.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// A journey, because it needs the cookies that a browser sends to the service and the storage.
 // To which requests of an upload the widget adds the bearer token, and what happens if the service refuses the token.
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';

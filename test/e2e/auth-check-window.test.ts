@@ -1,3 +1,4 @@
+// A journey, because it needs a real popup blocker and real windows.
 // Sign-in windows that the popup blocker blocks, and windows that stay open after their connection to the page is severed.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

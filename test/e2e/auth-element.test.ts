@@ -1,3 +1,4 @@
+// A journey, because it needs the built package, a real window and a real redirect.
 // Sign-in with the built widget: in its form, by redirect to the service's page, and on the service's page alone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

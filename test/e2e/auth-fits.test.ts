@@ -1,3 +1,4 @@
+// A journey, because it needs the pages of the service in windows of several widths.
 // The pages of the sign-in window: the first field has the focus, and no page is wider than a narrow window with large text.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A journey, because it needs real windows, redirects and the console.
 // Rules of sign-in in SECURITY.md that no other test covers: S2, S3, S6, S7, S9 to S12 and S15.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// A journey, because it needs several tabs, and a browser that is offline.
 // Two users share a computer: the first user signs out while offline, and then the second user uses the same pages.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

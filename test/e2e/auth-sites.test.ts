@@ -1,3 +1,4 @@
+// A journey, because it needs the cookies of two sites.
 // Sign-in with page and service on the same site and on different sites: which cookies a form, a window and a hidden frame share.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// A journey, because it needs a real window and a real redirect.
 // Sign-in by window: actions of the user, and attacks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

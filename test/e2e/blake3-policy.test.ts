@@ -1,3 +1,4 @@
+// A journey, because it needs the header of a worker’s policy.
 // `hash="blake3"` runs WebAssembly in a worker. The content policy of the worker's file must allow WebAssembly; the policy of the
 // page does not matter.
 import assert from 'node:assert/strict';

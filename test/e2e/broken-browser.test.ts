@@ -1,3 +1,4 @@
+// A journey, because it needs a browser whose features fail, and an insecure origin.
 // Failures of the browser itself: IndexedDB, workers, cryptography, timers and the network. Every upload completes, and warnings
 // report features that do not work.
 import assert from 'node:assert/strict';

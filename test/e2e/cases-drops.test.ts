@@ -1,3 +1,4 @@
+// A journey, because it needs a real disk, a real drag and the real clipboard.
 // Real drags of what is on real disks, and real pictures from the clipboard: what is left out, and which types are accepted.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';

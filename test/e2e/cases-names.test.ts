@@ -1,3 +1,4 @@
+// A journey, because it needs two tabs, a real drag and the real clipboard.
 // One name for several files, in a folder with unique names: pasted, dropped, and in two uploaders or tabs at the same moment.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// A journey, because it needs the real clipboard, mouse and full screen.
 // The widget beside other things on a page, with a real clipboard, mouse, full screen and drags: what is not its own is left alone.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

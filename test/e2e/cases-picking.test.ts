@@ -1,3 +1,4 @@
+// A journey, because it needs the browser’s own file chooser and real keys.
 // The picker with the browser's own file chooser and keys: one at a time, and a folder arrives the same way as in a drop.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';

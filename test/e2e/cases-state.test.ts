@@ -1,3 +1,4 @@
+// A journey, because it needs real drags and a real mouse wheel.
 // The drop zone and the list show what is, with real drags, wheels, links and keys, also if no expected event comes.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A journey, because it needs a service of its own, and the built package.
 // The settings that `secure-uploader conform` prints for a service that differs from the reference service, in a browser.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// A journey, because it needs a browser that is offline.
 // The row "offline for a while" of docs/faults.md: the upload pauses, no attempt is counted, and the upload continues automatically
 // when the browser is online again.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// A journey, because it needs a real window.
 // The column `token` of docs/faults.md: each fault at the request that exchanges a code for a token has the documented outcome. The
 // test clicks "Sign in" if the upload needs the user.
 import assert from 'node:assert/strict';

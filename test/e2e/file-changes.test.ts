@@ -1,3 +1,4 @@
+// A journey, because it needs files on a real disk.
 // A file is changed or deleted on disk during its upload: no wrong bytes are stored, other files continue, and the user has to
 // choose the file again.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// A journey, because it needs the trace of the browser while a page is left.
 // The processor time that a page needs to hand its files to the file keeper while it is left.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

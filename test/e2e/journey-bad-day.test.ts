@@ -1,3 +1,4 @@
+// A journey, because it needs a service that stops.
 // Errors of single files: the user sees a sentence, the page gets an event with a code, other files continue, and retry works
 // later.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// A journey, because it needs the browser’s history, which restores a form.
 // The element in a form of a page: the form waits for the upload, submits its values, and has them again after the user goes back.
 // Also in a page whose parts htmx replaces.
 import assert from 'node:assert/strict';

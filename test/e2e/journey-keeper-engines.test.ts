@@ -1,3 +1,4 @@
+// A journey, because it needs links and reloads, in the engines of real browsers.
 // An upload at 20 MB/s continues over ten links and ten reloads in each engine, and the file is complete.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A journey, because it needs a service worker that ends.
 // The file keeper when something is lost: an answer, the worker, the file, a tab that has only some of the files.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// A journey, because it needs reloads with a service worker.
 // The file keeper and uploads without saved progress: files of one chunk, queued files, and files that wait for `start()`.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A journey, because it needs the back/forward cache.
 // The file keeper and the back/forward cache: a page that comes back has its queued files, unless another page has got them. Also
 // a page that is left before its keeper is active.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// A journey, because it needs service workers, and frames of another site.
 // What the file keeper gives to whom: the files of a page only to the next page of the same service and owner.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// A journey, because it needs pages that end, in the engines of real browsers.
 // Tests what an upload survives in each browser. The table of docs/resume.md has the results; with `UPDATE_TABLES=1`, this test
 // writes the results of the browsers that it ran.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// A journey, because it needs links and reloads with a service worker.
 // The file keeper: uploads that continue after a link or a reload, without choosing the file again.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// A journey, because it needs a folder on a real disk, and the trace of the browser.
 // A dropped folder with ten thousand files: one row, short tasks.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';

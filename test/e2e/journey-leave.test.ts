@@ -1,3 +1,4 @@
+// A journey, because it needs the dialog of a page that is left.
 // Leaving the page while a file is uploading: the warning and the lock of the screen of a real browser.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A journey, because it needs a real drag of folders on a real disk.
 // Many files: two hundred difficult files, many small files, and ten thousand files in one call.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,3 +1,4 @@
+// A journey, because it needs a clock of the browser that stands still.
 // An outage of ten minutes, with the default policy: the upload waits, shows when it tries again, and completes by itself. The test
 // controls the clock of the page; all requests are real.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// A journey, because it needs the header of a strict content policy, and the built workers.
 // Photos on their whole way: chosen, made smaller or without location, shown as thumbnails, and stored, under a strict policy.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

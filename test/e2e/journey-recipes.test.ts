@@ -1,3 +1,4 @@
+// A journey, because it needs the built package with its traces.
 // Recipes as the documentation has them, in a page: the title and the notification, and a trace with OpenTelemetry.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A journey, because it needs the built site and a service that stops.
 // The built site: a visitor breaks an upload in every way that the panel offers, and it is completed. Its pages need a service only
 // for uploads, and JavaScript only for what is not text.
 

@@ -1,3 +1,4 @@
+// A journey, because it needs the headers of a strict content policy, and a frame of another site.
 // Pages with the strict content policy of the documentation: two elements, two copies of the script, an element in nested shadow
 // roots, and one in a frame of another site with only the documented permissions.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// A journey, because it needs a browser that restarts, and two tabs.
 // The list survives a restart of the browser, and two tabs share one upload.
 import assert from 'node:assert/strict';
 import { utimesSync, writeFileSync } from 'node:fs';

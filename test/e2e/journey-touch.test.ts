@@ -1,3 +1,4 @@
+// A journey, because it needs a touch screen.
 // A touch screen: every button is large enough for a finger, and buttons do not touch each other.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

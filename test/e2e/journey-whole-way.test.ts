@@ -1,3 +1,4 @@
+// A journey, because it needs a browser that is killed, and a real window.
 // Complete uploads: after sign-in by window, with a token of the page, and with a browser that is killed in the middle.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A journey, because it needs the layout shifts that a browser measures.
 // The list and its footer stay where they are while files are uploaded.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

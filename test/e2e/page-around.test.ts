@@ -1,3 +1,4 @@
+// A journey, because it needs real drags, the real clipboard and real keys.
 // The widget beside other things on a page, with real drags, pastes, clicks and keys: it takes only what is meant for it.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// A journey, because it needs a connection that the browser throttles.
 // Speed and time left in a real browser, on a connection that Chromium throttles.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A journey, because it needs several visits of a page.
 // With `keep-files`, the browser saves small files: on the next visit, their uploads resume automatically or stay paused. A saved
 // file is deleted when it is no longer needed.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// A journey, because it needs the memory of the browser’s processes.
 // Memory of the page's process does not grow with the size of the file. The server discards the uploaded bytes. `MEMORY_MIB=2048`
 // sets the size of the large file, and `MEMORY_SECONDS=120` sets the time for which the 20 GiB file is measured.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// A journey, because it needs real connections with HTTP/2.
 // Over HTTP/2, one connection to the storage carries many chunks at once, so that more than six chunks are sent in parallel.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

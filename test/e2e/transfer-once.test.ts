@@ -1,3 +1,4 @@
+// A journey, because it needs a second browser profile and a real drag.
 // Equal chunks are sent only once, for copies of a file in several folders and for an upload that continues in another browser.
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';

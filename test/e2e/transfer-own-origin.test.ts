@@ -1,3 +1,4 @@
+// A journey, because it needs cookies and headers behind a proxy.
 // Upload URLs on the page's own origin, where browsers usually add the user's cookies: refused unless the page names its origin,
 // and then requested without cookies.
 import assert from 'node:assert/strict';

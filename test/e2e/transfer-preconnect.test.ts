@@ -1,3 +1,4 @@
+// A journey, because it needs real connections.
 // Connections that are opened before the first request.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// A journey, because it needs a real window.
 // The service requires a second factor in the middle of an upload: running PUTs complete, and the upload continues after the user
 // has signed in again.
 import assert from 'node:assert/strict';

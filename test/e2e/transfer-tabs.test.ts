@@ -1,3 +1,4 @@
+// A journey, because it needs several tabs, of which one crashes.
 // Five tabs upload the same file to the same folder: one tab sends the file, and all tabs show the progress. If the sending tab
 // closes or crashes, another tab continues.
 import assert from 'node:assert/strict';

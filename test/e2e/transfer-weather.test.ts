@@ -1,3 +1,4 @@
+// A journey, because it needs pages that are frozen, hidden or left.
 // Events in the middle of an upload, such as a page that is left, a new network, a sleeping machine, and workers that die. Every
 // upload continues automatically and completes.
 import assert from 'node:assert/strict';
