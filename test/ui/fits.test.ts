@@ -21,6 +21,7 @@ import { STEPS, viewOf } from './login-cases.ts';
 import { longer, rewritten } from './pseudo.ts';
 import { type Shown, show } from './show.ts';
 import { isLeftOut } from './support.ts';
+import { VIEW_STATES } from './view-states.ts';
 
 const WIDTHS_PX = [280, 320, 360, 480];
 const ZOOMS = [1, 2];
@@ -69,8 +70,8 @@ const READY = STATES['sign-in-prompt'] as Snapshot;
 /** What the element shows, and the step of the sign-in form in it. */
 const LOOKS: Readonly<Record<string, Shown & { readonly step?: string }>> = {
   ...Object.fromEntries(Object.entries(STATES).map(([state, snapshot]) => [state, { snapshot }])),
-  disabled: { rules: { disabled: true } },
-  misconfigured: { more: { isMisconfigured: true } },
+  disabled: VIEW_STATES.disabled as Shown,
+  misconfigured: VIEW_STATES.misconfigured as Shown,
   manual: {
     snapshot: { ...READY, auth: { ...READY.auth, state: 'signed-in', required: false } },
     rules: { manual: true },
@@ -203,6 +204,15 @@ for (const [language, messages] of LANGUAGES) {
     });
   }
 }
+
+it('no text is cut off in any other state of the views, in longer texts', async () => {
+  const messages = rewritten(ENGLISH_LOGIN, longer);
+  const others = Object.entries(VIEW_STATES).filter(([title]) => !(title in LOOKS));
+  const problems = await cutTextsOfAll((element) => {
+    element.more = { ...element.more, messages, format: createFormat(messages.locale) };
+  }, others);
+  expect(problems).to.deep.equal([]);
+});
 
 /** Adds styles to the shadow root, like those that users add with an extension of the browser. */
 function addStyles(element: WidgetFixture, css: string): void {

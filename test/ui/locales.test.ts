@@ -4,8 +4,8 @@ import { expect, fixture, html } from '@open-wc/testing';
 import { render, type TemplateResult } from 'lit';
 import '../../src/define.ts';
 import '../../src/login.ts';
-import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
-import type { Change, SecureUploader, Snapshot } from '../../src/index.ts';
+import { file, snapshot } from '../../demo/states/snapshots.ts';
+import type { Change, SecureUploader } from '../../src/index.ts';
 import { Announcer } from '../../src/ui/announcer.ts';
 import { languages } from '../../src/ui/languages.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from '../../src/ui/login-messages.ts';
@@ -13,13 +13,10 @@ import { login } from '../../src/ui/styles/login.ts';
 import { styles } from '../../src/ui/styles/styles.ts';
 import { loginStep } from '../../src/ui/views/login.ts';
 import { STEPS, viewOf } from './login-cases.ts';
-import { REFUSED, ZONES } from './panel-cases.ts';
 import { marked, rewritten } from './pseudo.ts';
-import { ROWS } from './row-cases.ts';
-import { type Shown, show } from './show.ts';
-import { SIGN_IN } from './sign-in-cases.ts';
+import { show } from './show.ts';
 import { one, shown } from './support.ts';
-import { TOTALS } from './totals-cases.ts';
+import { VIEW_STATES } from './view-states.ts';
 
 const titleOf = (element: SecureUploader): string =>
   one(element, '[part~=drop-zone] [data-action=browse]').textContent?.trim() ?? '';
@@ -237,37 +234,14 @@ function hardCoded(root: ParentNode): string[] {
   return found;
 }
 
-/** All states of the widget in the tables of the tests of views. */
-const ALL: Readonly<Record<string, Shown>> = {
-  ...Object.fromEntries(
-    Object.entries(ROWS).map(([name, [row]]) => [`row: ${name}`, { snapshot: snapshot([row]) }]),
-  ),
-  ...Object.fromEntries(
-    Object.entries(TOTALS).map(([name, [{ files, isManual = false }]]) => [
-      `footer: ${name}`,
-      {
-        snapshot: snapshot(files.map((file, index) => ({ ...file, id: String(index) }))),
-        rules: { manual: isManual },
-      },
-    ]),
-  ),
-  ...Object.fromEntries(
-    [ZONES, REFUSED, SIGN_IN].flatMap((cases, index) =>
-      Object.entries(cases).map(([name, [state]]) => [`${index} ${name}`, state]),
-    ),
-  ),
-  ...Object.fromEntries(
-    Object.entries(STATES).map(([name, state]) => [`state: ${name}`, { snapshot: state as Snapshot }]),
-  ),
-};
-
 describe('no text is hard-coded', () => {
   it('in any state of the uploader', async () => {
     const found: string[] = [];
     let textCount = 0;
-    for (const [name, state] of Object.entries(ALL)) {
-      const undo = { ids: new Set<string>(), text: PSEUDO.undoableCancel(3) };
-      const more = { undo, ...state.more, messages: PSEUDO, format: FORMAT };
+    for (const [name, state] of Object.entries(VIEW_STATES)) {
+      const ids = state.more?.undo?.ids ?? new Set();
+      const undo = { ids, text: PSEUDO.undoableCancel(3) };
+      const more = { ...state.more, undo, messages: PSEUDO, format: FORMAT };
       const element = await show({ ...state, more });
       found.push(...hardCoded(element.renderRoot).map((text) => `${name}: ${text.trim()}`));
       textCount += element.renderRoot.querySelector('.base')?.textContent?.split('⟦').length ?? 0;

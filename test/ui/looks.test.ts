@@ -4,9 +4,9 @@ import { expect } from '@open-wc/testing';
 import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
-import { failed, pdf } from './row-cases.ts';
 import { type Shown, show } from './show.ts';
 import { all, one } from './support.ts';
+import { failed, pdf } from './view-states.ts';
 
 const rows = (...files: Parameters<typeof snapshot>[0]): Shown => ({ snapshot: snapshot(files) });
 const signIn = (state: string): Shown => ({ snapshot: STATES[`sign-in-${state}`] as Snapshot });

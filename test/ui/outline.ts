@@ -48,3 +48,15 @@ function outlineOfOne(element: Element): string {
 /** Returns the lines of all parts and texts inside `element`, in document order. */
 export const outlineOf = (element: ParentNode): string[] =>
   [...element.querySelectorAll(SHOWN)].map(outlineOfOne);
+
+/** The parts with which a line of `blocksOf` starts. */
+const BLOCK = /^(?:base|notice|rejections|sign-in|list-scroller|file|totals)(?: |$)/;
+
+/** Returns the outline with one line for each row, panel and notice. */
+export function blocksOf(element: ParentNode): string[] {
+  const blocks: string[] = [];
+  for (const line of outlineOf(element))
+    if (blocks.length === 0 || BLOCK.test(line)) blocks.push(line);
+    else blocks[blocks.length - 1] += ` | ${line}`;
+  return blocks;
+}

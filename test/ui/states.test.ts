@@ -7,22 +7,6 @@ import { show } from './show.ts';
 import { all, button, one, shown, textOf } from './support.ts';
 
 describe('every state of the widget', () => {
-  for (const name of Object.keys(STATES)) {
-    it(`has no axe violations: ${name}`, async () => {
-      await expect(await show(name)).to.be.accessible();
-    });
-  }
-
-  it('has no axe violations while a command can be undone', async () => {
-    const { files } = STATES.uploading as Snapshot;
-    const undo = { ids: new Set(files.map(({ id }) => id)), text: 'Upload canceled' };
-    await expect(await show({ snapshot: STATES.uploading as Snapshot, more: { undo } })).to.be.accessible();
-  });
-
-  it('has no axe violations with restored form values', async () => {
-    await expect(await show({ more: { restoredCount: 2 } })).to.be.accessible();
-  });
-
   it('has no axe violations in dark mode', async () => {
     document.documentElement.style.colorScheme = 'dark';
     document.documentElement.style.background = '#0e1014';
