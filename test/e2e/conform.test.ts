@@ -6,16 +6,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runConform } from '../support/conform.ts';
 import { OTHER_TOKEN, startOtherService } from '../support/other-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { startBrowser, untilEvent } from './support/browser.ts';
+import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { startPages } from './support/pages.ts';
 import { pick } from './support/transfer.ts';
+import { createWorld } from './support/world.ts';
 
 test('the printed attributes and profile make the uploader work with another service', async (t) => {
-  const folder = temporaryFolder();
-  const pages = await startPages();
-  t.after(() => pages.close());
+  const { pages, folder, context } = await createWorld();
   const service = await startOtherService(pages.origin);
   t.after(() => service.close());
   const { html, profile } = await runConform({
@@ -24,8 +21,6 @@ test('the printed attributes and profile make the uploader work with another ser
     ...{ 'auth-header': 'x-api-key', 'auth-scheme': '', field: 'category=letter' },
   });
 
-  const context = await startBrowser(join(folder, 'profile'));
-  t.after(() => context.close());
   pages.allow(new URL(service.baseUrl).origin);
   const page = await context.newPage();
   await page.goto(pages.add('/index.html', html));

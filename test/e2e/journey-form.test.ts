@@ -12,7 +12,7 @@ import { newContext, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { pick, puts } from './support/transfer.ts';
-import { createWorld, type World } from './support/world.ts';
+import { createWorld, isReady, type World } from './support/world.ts';
 
 const FILE_BYTES = 100_000;
 const HTMX = readFileSync(createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js'), 'utf8');
@@ -51,11 +51,6 @@ for (const engine of engines)
       await isReady(page);
       return page;
     }
-
-    const isReady = (page: Page): Promise<unknown> =>
-      page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
-        polling: 100,
-      });
 
     const valuesOf = (page: Page): Promise<string[]> =>
       page.evaluate(() =>
