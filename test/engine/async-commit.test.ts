@@ -15,7 +15,7 @@ async function createEngine(
 ) {
   const { uploader } = await world({
     service: 'reference',
-    settings,
+    ...settings,
     store,
     ...(commitDeadlineMs !== undefined && { commitDeadlineMs }),
   });

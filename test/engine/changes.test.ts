@@ -234,7 +234,7 @@ describe('uploads-finished', () => {
 
 describe('changes and snapshots', () => {
   it('are deeply frozen', async () => {
-    const engine = world({ settings: { maxFiles: 1 } });
+    const engine = world({ maxFiles: 1 });
     engine.uploader.onChange((change) => {
       expect(Object.isFrozen(change)).to.equal(true);
       if (change.name !== 'upload-completed') expectFrozen(change.detail, change.name);
@@ -249,7 +249,7 @@ describe('changes and snapshots', () => {
   });
 
   it('keep their identity until something changes', async () => {
-    const engine = world({ settings: { manual: true } });
+    const engine = world({ manual: true });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     const { snapshot } = engine.uploader;
     expect(engine.uploader.snapshot).to.equal(snapshot);
@@ -290,7 +290,7 @@ describe('changes and snapshots', () => {
   });
 
   it('include no uploads-finished if no upload started', async () => {
-    const engine = world({ settings: { manual: true } });
+    const engine = world({ manual: true });
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await engine.uploader.cancel();
     for (let round = 0; round < 10; round += 1) await settled();
@@ -298,7 +298,7 @@ describe('changes and snapshots', () => {
   });
 
   it('are not sent to a listener after it unsubscribed', async () => {
-    const engine = world({ settings: { manual: true } });
+    const engine = world({ manual: true });
     const received: string[] = [];
     const leave = engine.uploader.on('file-added', ({ name }) => received.push(name));
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);

@@ -21,7 +21,7 @@ const rejectFirst = async (file: File, sizeBytes: number): Promise<unknown> =>
   });
 
 const connect = (settings: SettingsInput = {}, store: UploadStore = newStore()) =>
-  world({ service: 'reference', settings: { chunkSize: '4MiB', ...settings }, store });
+  world({ service: 'reference', chunkSize: '4MiB', ...settings, store });
 
 const sizesOf = async (fileName: string): Promise<(number | undefined)[]> =>
   (await logOf({ fileName }))
@@ -135,7 +135,8 @@ describe('a chunk that the storage rejects as too large', () => {
     await addFault({ operation: 'put', status: 413, match: { hash }, skip: 9 });
     const { uploader } = await world({
       service: 'reference',
-      settings: { chunkSize: '2MiB', concurrency: 1 },
+      chunkSize: '2MiB',
+      concurrency: 1,
       policy: { baseMs: 1, capMs: 20 },
     });
     await uploader.addFiles([file]);

@@ -45,7 +45,7 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
     }
 
     it('renews no ticket', async () => {
-      const engine = world({ settings: { concurrency: 1 } });
+      const engine = world({ concurrency: 1 });
       engine.service.ticketLifeMs = HOUR_MS;
       await uploadOver(engine);
       expect(engine.service.puts).to.have.length(CHUNK_COUNT);
@@ -61,7 +61,9 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
       const service = new ScriptedService();
       const { presign, commit } = service.calls;
       const engine = world({
-        settings: { concurrency: 1, auth: 'token', getToken },
+        concurrency: 1,
+        auth: 'token',
+        getToken,
         connect: (...given) => {
           const client = connect(...given);
           const { withToken } = client.auth;
@@ -78,7 +80,7 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
     });
 
     it('waits for the duration of `Retry-After`', async () => {
-      const engine = world({ settings: { concurrency: 1 } });
+      const engine = world({ concurrency: 1 });
       const retryAfterMs = 40;
       await uploadOver(engine, async () => {
         const beganMs = performance.now();

@@ -10,7 +10,7 @@ import { createUnfinished, halfWay, newStore, SERVICE_URL, type World, world } f
 const UPLOADS = {
   'an upload that runs': () => halfWay(),
   'an upload that waits, and has its file saved': async () => {
-    const engine = world({ settings: { keepFiles: true, manual: true } });
+    const engine = world({ keepFiles: true, manual: true });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     return engine;
   },
@@ -135,7 +135,7 @@ it('close() stops the timer that checks for idle slots', async () => {
     clearTimeout(timer);
   }) as typeof clearTimeout;
   try {
-    const { service, uploader } = world({ settings: { concurrency: 1 } });
+    const { service, uploader } = world({ concurrency: 1 });
     service.answerAll('open', 'presign');
     await uploader.addFiles(['a', 'b', 'c'].map((name, seed) => fileOf(seed, 4500, name)));
     await until(() => timers.size > 0);
@@ -166,7 +166,7 @@ for (const call of ['find', 'save'] as const)
       throw new UploaderError('store-full', 'no space');
     };
     const options = { store: { ...store, [call]: fail }, warn: () => undefined };
-    const { uploader } = world({ settings: { keepFiles: true }, ...options });
+    const { uploader } = world({ keepFiles: true, ...options });
     const suspended = uploader.suspend();
     await uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await tried.promise;
@@ -176,7 +176,7 @@ for (const call of ['find', 'save'] as const)
 
 it('suspend() leaves the lock of an upload that is withdrawn afterwards, also after undo', async () => {
   const store = newStore();
-  const engine = world({ settings: { keepFiles: true, manual: true }, store });
+  const engine = world({ keepFiles: true, manual: true, store });
   await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
   const isSaved = async (): Promise<boolean> => (await store.list()).some(({ file }) => file);
   await until(isSaved);

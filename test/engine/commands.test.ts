@@ -179,7 +179,7 @@ describe('small files', () => {
 
 describe('prioritize', () => {
   it('starts a file that waits behind a long one, and gives it the next free slot', async () => {
-    const engine = world({ settings: { concurrency: 1 } });
+    const engine = world({ concurrency: 1 });
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([fileOf(1, 50_000, 'long.bin')]);
     const first = await engine.service.nextRequest('put');
@@ -197,7 +197,7 @@ describe('prioritize', () => {
 
 describe('move', () => {
   it('lets a file that waits start before another one that was added earlier', async () => {
-    const engine = world({ settings: { concurrency: 1 } });
+    const engine = world({ concurrency: 1 });
     engine.service.answerAll('open', 'presign', 'commit');
     await engine.uploader.addFiles([fileOf(1, 50_000, 'a'), fileOf(2, 2500, 'b'), fileOf(3, 2500, 'c')]);
     await engine.service.nextRequest('put');
@@ -211,7 +211,7 @@ describe('move', () => {
   });
 
   it('puts a file before another one, or at the end: the list and the order of the uploads follow', async () => {
-    const engine = world({ settings: { manual: true, concurrency: 1 } });
+    const engine = world({ manual: true, concurrency: 1 });
     engine.service.answerAll('presign', 'commit');
     const names = (): string[] => engine.uploader.snapshot.files.map(({ name }) => name);
     await engine.uploader.addFiles(['a', 'b', 'c', 'd'].map((name, at) => fileOf(at, 100 + at, name)));

@@ -19,7 +19,7 @@ async function sessionsOf(
     await answer.promise;
     return store.find(key);
   };
-  const engine = world({ settings, store: { ...store, find } });
+  const engine = world({ ...settings, store: { ...store, find } });
   await prepare(engine);
   const before = engine.service.count('open');
   await engine.uploader.addFiles([fileOf(1, 2500, crypto.randomUUID())]);

@@ -13,7 +13,7 @@ async function createEngine(
   store: UploadStore,
   settings: SettingsInput = { profile: { sendFileHash: true } },
 ) {
-  const { uploader } = await world({ service: 'reference', settings, store });
+  const { uploader } = await world({ service: 'reference', ...settings, store });
   const completed: CompletedDetail[] = [];
   uploader.on('upload-completed', (detail) => completed.push(detail));
   return { completed, uploader };

@@ -20,7 +20,7 @@ interface List {
 
 /** A list of files that are sent, and whose commits wait until the test ends them. */
 async function sending(names: readonly string[], settings = {}): Promise<List> {
-  const engine = world({ settings: { concurrency: 6, ...settings } });
+  const engine = world({ concurrency: 6, ...settings });
   const { service, uploader } = engine;
   service.answerAll('open', 'presign', 'put', 'cancel');
   const files = names.map((name, at) => fileOf(at + 1, 100, name));

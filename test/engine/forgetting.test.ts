@@ -111,8 +111,8 @@ describe('saved data of an upload', () => {
   });
 
   it('is deleted when the user signs out, also that of another owner, which is not in the list', async () => {
-    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'), { settings: { owner: 'ann' } });
-    const engine = world({ settings: { owner: 'bob' }, store });
+    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'), { owner: 'ann' });
+    const engine = world({ owner: 'bob', store });
     await engine.uploader.signOut();
     expect(await store.list()).to.deep.equal([]);
   });
@@ -139,9 +139,7 @@ describe('saved data of an upload', () => {
   it('is deleted by a second sign-out too, if a file was added since the first', async () => {
     const store = newStore();
     const cleared = deferred();
-    const engine = world({
-      store: { ...store, clear: () => cleared.promise.then(() => store.clear()) },
-    });
+    const engine = world({ store: { ...store, clear: () => cleared.promise.then(() => store.clear()) } });
     const first = engine.uploader.signOut();
     await engine.uploader.addFiles([fileOf(1, 2500, 'late.bin')]);
     const second = engine.uploader.signOut();
@@ -155,8 +153,8 @@ describe('saved data of an upload', () => {
     'the sign-out call fails': { logoutPath: '/auth/logout', auth: 'popup', silent: 'off' },
   } as const))
     it(`is deleted before any call, with the upload and the data of another owner, even if ${what}`, async () => {
-      const store = await createUnfinished(fileOf(2, 2500, 'salary.pdf'), { settings: { owner: 'ann' } });
-      const engine = await halfWay({ settings: { owner: 'bob' }, store });
+      const store = await createUnfinished(fileOf(2, 2500, 'salary.pdf'), { owner: 'ann' });
+      const engine = await halfWay({ owner: 'bob', store });
       engine.uploader.configure({ ...engine.input, ...settings, owner: 'bob' });
       const left = engine.uploader.signOut();
       await until(async () => (await store.list()).length === 0);
@@ -200,7 +198,7 @@ describe('saved data of an upload', () => {
 
   it('includes no token after another user takes over, even if an earlier run is still ending', async () => {
     const input = { auth: 'token', owner: 'ann', getToken: () => 'token-of-ann' } as const;
-    const engine = world({ settings: input });
+    const engine = world({ ...input });
     const settings = createSettings({ ...engine.input, ...input });
     const deps = { post: () => Promise.reject(new Error('no call')), report: () => undefined };
     const stateOfAnn = (): string => {
@@ -219,7 +217,7 @@ describe('saved data of an upload', () => {
 
   it('includes no token if the owner is set late and no upload needs it; the new owner does not get it', async () => {
     const input = { auth: 'token', clientId: 'named-late', getToken: () => 'token-of-before' } as const;
-    const engine = world({ settings: input });
+    const engine = world({ ...input });
     const deps = { post: () => Promise.reject(new Error('no call')), report: () => undefined };
     const stateOf = (owner: string): string => {
       const session = openAuthSession(createSettings({ ...engine.input, ...input, owner }), deps);
@@ -247,7 +245,7 @@ describe('saved data of an upload', () => {
 
   it('is deleted in every other uploader and tab too when a user signs out in one of them', async () => {
     const store = newStore();
-    const engine = await halfWay({ settings: { clientId: 'two-tabs' }, store });
+    const engine = await halfWay({ clientId: 'two-tabs', store });
     engine.service.answerAll('cancel');
     new BroadcastChannel(`secure-uploader:sign-out:${SERVICE_URL} two-tabs`).postMessage('signed-out');
     await engine.waitForChange('signed-out');
@@ -260,7 +258,7 @@ describe('saved data of an upload', () => {
     const asked: string[] = [];
     const store = newStore();
     const engine = await halfWay({
-      settings: { noResume: true },
+      noResume: true,
       store: {
         ...store,
         save: async () => void asked.push('save'),

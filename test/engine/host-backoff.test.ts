@@ -27,7 +27,7 @@ describe('a service that responds with Retry-After', () => {
 
 describe('a storage that does not respond', () => {
   it('occupies no slot that an upload to another storage needs', async () => {
-    const engine = world({ settings: { concurrency: 1 } });
+    const engine = world({ concurrency: 1 });
     const { service } = engine;
     service.answerAll('open', 'presign', 'commit');
     await engine.uploader.addFiles([fileOf(1, 4000, 'silent.bin')]);
@@ -50,7 +50,7 @@ describe('a storage that does not respond', () => {
 
 describe('a file whose request failed once', () => {
   it('gets its slot before the files behind it', async () => {
-    const engine = world({ settings: { concurrency: 1 } });
+    const engine = world({ concurrency: 1 });
     const { service } = engine;
     service.answerAll('open', 'presign', 'commit');
     await engine.uploader.addFiles([

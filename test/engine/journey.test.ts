@@ -12,14 +12,12 @@ async function createEngine(settings: SettingsInput = {}) {
   const reasons: string[] = [];
   const { uploader } = await world({
     service: 'reference',
-    settings: {
-      cancelPath: '/files/uploadsession',
-      getToken: (reason) => {
-        reasons.push(reason);
-        return tokenOf('alice');
-      },
-      ...settings,
+    cancelPath: '/files/uploadsession',
+    getToken: (reason) => {
+      reasons.push(reason);
+      return tokenOf('alice');
     },
+    ...settings,
   });
   const done: string[] = [];
   uploader.onChange(({ name }) => done.push(name));

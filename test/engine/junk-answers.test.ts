@@ -61,7 +61,8 @@ it('a service with invalid responses completes no upload without a receipt for e
   const check = async (callCount: number, answers: readonly Pick<Said, 'status' | 'text'>[]) => {
     const said = serveSense(callCount, answers);
     const engine = world({
-      settings: { noResume: true, cancelPath: '' }, // By default, a commit is repeated for an hour after a 202.
+      noResume: true,
+      cancelPath: '', // By default, a commit is repeated for an hour after a 202.
       commitDeadlineMs: 1,
       connect: (...given) => ({ ...connect(...given), put: async () => undefined }),
     });

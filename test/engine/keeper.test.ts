@@ -43,7 +43,7 @@ const named = (...names: string[]): File[] => names.map((name, seed) => fileOf(s
 
 /** Opens a page. */
 const open = (more: SettingsInput = {}): World =>
-  world({ settings: { ...settings, ...more }, store, warn: (text) => warnings.push(text) });
+  world({ ...settings, ...more, store, warn: (text) => warnings.push(text) });
 
 const hide = (persisted: boolean): boolean =>
   window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted }));
@@ -288,7 +288,7 @@ describe('with a file keeper, the next page', () => {
       },
     ],
     // With a store of its own, the sign-out keeps the saved upload.
-    ['a page signed out', () => world({ settings: { ...settings, ...elsewhere } }).uploader.signOut()],
+    ['a page signed out', () => world({ ...settings, ...elsewhere }).uploader.signOut()],
     ['a page without complete settings signed out', () => deleteUploads()],
   ] as const)
     it(`asks for the file if, in the meantime, ${what} directly after it was opened`, async () => {

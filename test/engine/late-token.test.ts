@@ -22,10 +22,7 @@ const phaseOf = ({ snapshot }: Uploader): string | undefined => snapshot.files[0
 describe('a file that is added before the page has a token', () => {
   for (const auth of ['token', 'auto'] as const) {
     it(`is uploaded when the page sets getToken (${auth})`, async () => {
-      const { uploader } = await world({
-        service: 'reference',
-        settings: { auth, silent: 'off', getToken: undefined },
-      });
+      const { uploader } = await world({ service: 'reference', auth, silent: 'off', getToken: undefined });
       const asked = new Promise<void>((resolve) => uploader.on('auth-required', () => resolve()));
       await uploader.addFiles([freshFile(100_000)]);
       await asked;
@@ -36,10 +33,7 @@ describe('a file that is added before the page has a token', () => {
     });
 
     it(`is uploaded when a listener of auth-required sets getToken (${auth})`, async () => {
-      const { uploader } = await world({
-        service: 'reference',
-        settings: { auth, silent: 'off', getToken: undefined },
-      });
+      const { uploader } = await world({ service: 'reference', auth, silent: 'off', getToken: undefined });
       const { baseUrl } = await findReference();
       const usual = { baseUrl, parentId: 'folder-a', multiple: true };
       uploader.on('auth-required', () => uploader.configure({ ...usual, auth, silent: 'off', getToken }));
@@ -50,7 +44,7 @@ describe('a file that is added before the page has a token', () => {
 
   it('is uploaded after start(), with manual', async () => {
     const manual = { manual: true, auth: 'token', getToken: undefined } as const;
-    const { uploader } = await world({ service: 'reference', settings: manual });
+    const { uploader } = await world({ service: 'reference', ...manual });
     await uploader.addFiles([freshFile(100)]);
     await configure(uploader, { ...manual, getToken });
     await uploader.start();
@@ -60,7 +54,9 @@ describe('a file that is added before the page has a token', () => {
   it('waits for a token again if another setting of sign-in changes', async () => {
     const { uploader } = await world({
       service: 'reference',
-      settings: { auth: 'auto', silent: 'off', getToken: undefined },
+      auth: 'auto',
+      silent: 'off',
+      getToken: undefined,
     });
     await uploader.addFiles([freshFile(100)]);
     await until(() => uploader.snapshot.auth.required);
@@ -82,10 +78,7 @@ describe('a file that is added before the page has a token', () => {
         return token;
       };
     };
-    const { uploader } = await world({
-      service: 'reference',
-      settings: { getToken: named('first', first.promise) },
-    });
+    const { uploader } = await world({ service: 'reference', getToken: named('first', first.promise) });
     await uploader.addFiles([freshFile(100)]);
     await until(() => called.length === 1);
     await configure(uploader, { getToken: named('second', getToken()) });
@@ -101,11 +94,9 @@ describe('a file that is added before the page has a token', () => {
     const called: string[] = [];
     const { uploader } = await world({
       service: 'reference',
-      settings: {
-        getToken: () => {
-          called.push('first');
-          return first.promise;
-        },
+      getToken: () => {
+        called.push('first');
+        return first.promise;
       },
     });
     await uploader.addFiles([freshFile(100)]);
@@ -121,7 +112,7 @@ describe('a file that is added before the page has a token', () => {
       calledMs.push(performance.now());
       return Promise.reject(new Error('no token'));
     };
-    const { uploader } = await world({ service: 'reference', settings: { getToken: failing() } });
+    const { uploader } = await world({ service: 'reference', getToken: failing() });
     uploader.on('auth-failed', () => void configure(uploader, { getToken: failing() }));
     const startedMs = performance.now();
     await uploader.addFiles([freshFile(100)]);
@@ -132,10 +123,7 @@ describe('a file that is added before the page has a token', () => {
   });
 
   it('reports that it is queued again, and then why it waits', async () => {
-    const { uploader } = await world({
-      service: 'reference',
-      settings: { auth: 'token', getToken: undefined },
-    });
+    const { uploader } = await world({ service: 'reference', auth: 'token', getToken: undefined });
     await uploader.addFiles([freshFile(100)]);
     await until(() => uploader.snapshot.files[0]?.pauseReason === 'signed-out');
     const names: string[] = [];
@@ -150,10 +138,7 @@ describe('a file that is added before the page has a token', () => {
   });
 
   it('is uploaded when the page names its owner and sets getToken at once', async () => {
-    const { uploader } = await world({
-      service: 'reference',
-      settings: { auth: 'token', getToken: undefined },
-    });
+    const { uploader } = await world({ service: 'reference', auth: 'token', getToken: undefined });
     await uploader.addFiles([freshFile(100)]);
     await until(() => uploader.snapshot.auth.required);
     await configure(uploader, { owner: 'ann', auth: 'token', getToken });
@@ -169,7 +154,7 @@ describe('a file that is added before the page has a token', () => {
           return getToken();
         };
       };
-      const { uploader } = await world({ service: 'reference', settings: { getToken: named('before') } });
+      const { uploader } = await world({ service: 'reference', getToken: named('before') });
       await uploader.addFiles([freshFile(100)]);
       await until(() => phaseOf(uploader) === 'done');
       await uploader.signOut();
@@ -185,7 +170,9 @@ describe('a file that is added before the page has a token', () => {
   it('does not get the token of another owner', async () => {
     const { uploader } = await world({
       service: 'reference',
-      settings: { owner: 'ann', auth: 'token', getToken: undefined },
+      owner: 'ann',
+      auth: 'token',
+      getToken: undefined,
     });
     await uploader.addFiles([freshFile(100)]);
     await until(() => uploader.snapshot.auth.required);
@@ -211,11 +198,7 @@ it('an accepted upload of an earlier visit is completed when the page sets getTo
   await until(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
   await before.close();
 
-  const { uploader } = await world({
-    service: 'reference',
-    settings: { auth: 'token', getToken: undefined },
-    store,
-  });
+  const { uploader } = await world({ service: 'reference', auth: 'token', getToken: undefined, store });
   await until(() => uploader.snapshot.files[0]?.pauseReason === 'signed-out');
   await configure(uploader, { auth: 'token', getToken });
   await until(() => phaseOf(uploader) === 'done');
@@ -233,7 +216,7 @@ it('an upload keeps to the sign-in that it has used, because the next token may 
   };
   await addFault({ operation: 'chunks', status: 401, skip: 1, times: 1, match });
   const usual = { concurrency: 1, batchSize: 1 };
-  const { uploader } = await world({ service: 'reference', settings: { ...usual, getToken: ofAlice } });
+  const { uploader } = await world({ service: 'reference', ...usual, getToken: ofAlice });
   await uploader.addFiles([file]);
   await until(() => uploader.snapshot.files[0]?.pauseReason === 'signed-out');
   await uploader.addFiles([freshFile(100)]);

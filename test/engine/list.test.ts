@@ -11,7 +11,7 @@ const named = (...names: string[]): File[] => names.map((name, at) => fileOf(at,
 
 describe('files that are added', () => {
   it('are listed in order, with what is known about them', async () => {
-    const { uploader, details } = world({ settings: { manual: true } });
+    const { uploader, details } = world({ manual: true });
     const photo = new File(['x'.repeat(10)], 'photo.png', { type: 'image/png' });
     await uploader.addFiles([photo, { file: fileOf(1, 20, 'deep.bin'), relativePath: 'a/b/deep.bin' }]);
     const [first, second] = uploader.snapshot.files;
@@ -28,17 +28,13 @@ describe('files that are added', () => {
   });
 
   it('go to the folder that the page returns for each', async () => {
-    const { uploader } = world({
-      settings: { manual: true, parentFor: (path) => `folder of ${path}` },
-    });
+    const { uploader } = world({ manual: true, parentFor: (path) => `folder of ${path}` });
     await uploader.addFiles(named('a.bin'));
     expect(uploader.snapshot.files[0]?.parentId).to.equal('folder of a.bin');
   });
 
   it('are rejected with the reason and the limit, are not listed, and can be dismissed', async () => {
-    const engine = world({
-      settings: { manual: true, accept: '.bin', maxFileSize: 2000, maxFiles: 2 },
-    });
+    const engine = world({ manual: true, accept: '.bin', maxFileSize: 2000, maxFiles: 2 });
     const { uploader } = engine;
     await uploader.addFiles([
       fileOf(1, 10, 'a.exe'),
@@ -60,7 +56,7 @@ describe('files that are added', () => {
   });
 
   it('are rejected if no browser could read their chunks', async () => {
-    const { uploader } = world({ settings: { manual: true } });
+    const { uploader } = world({ manual: true });
     const huge = Object.defineProperty(fileOf(1, 10, 'huge.bin'), 'size', { value: 10 * 2 ** 40 });
     await uploader.addFiles([huge]);
     expect(uploader.snapshot.files).to.deep.equal([]);
@@ -69,7 +65,7 @@ describe('files that are added', () => {
   });
 
   it('are counted over several calls, and a removed one makes room', async () => {
-    const engine = world({ settings: { manual: true, maxFiles: 2 } });
+    const engine = world({ manual: true, maxFiles: 2 });
     await engine.uploader.addFiles(named('one.bin', 'two.bin'));
     await engine.uploader.addFiles(named('three.bin'));
     expect(engine.uploader.snapshot.rejections).to.have.length(1);
@@ -79,7 +75,7 @@ describe('files that are added', () => {
   });
 
   it('are limited to one without `multiple`, and another one is accepted once the first is done', async () => {
-    const engine = world({ settings: { multiple: false } });
+    const engine = world({ multiple: false });
     await engine.uploader.addFiles(named('one.bin', 'two.bin'));
     expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['too-many-files']);
     engine.service.answerAll();
@@ -90,7 +86,7 @@ describe('files that are added', () => {
 
   it('are not rejected without `multiple` because an upload of an earlier visit still needs its file', async () => {
     const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
-    const engine = world({ settings: { multiple: false }, store });
+    const engine = world({ multiple: false, store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     await engine.uploader.addFiles(named('one.bin', 'two.bin'));
     expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['a.bin', 'one.bin']);
@@ -98,7 +94,7 @@ describe('files that are added', () => {
   });
 
   it('can be skipped by the page silently', async () => {
-    const engine = world({ settings: { manual: true } });
+    const engine = world({ manual: true });
     const asked: string[] = [];
     engine.uploader.mayAdd = ({ name }) => {
       asked.push(name);
@@ -132,7 +128,7 @@ describe('files that are added', () => {
 describe('the second upload of the same file', () => {
   it('keeps its own session and progress after the first is done, also over a reload', async () => {
     const store = newStore();
-    const engine = world({ settings: { concurrency: 6 }, store });
+    const engine = world({ concurrency: 6, store });
     const file = fileOf(5, 2500, 'same.bin');
     engine.service.isForgetful = true;
     engine.service.answerAll('open', 'presign', 'commit');
@@ -169,7 +165,7 @@ describe('settings', () => {
       uploadOrigins: ['https://store.test'],
     });
     const engine = world({
-      settings: settings(),
+      ...settings(),
       connect: (...given) => {
         connectCount += 1;
         return connect(...given);
@@ -195,7 +191,7 @@ describe('the folder of a file', () => {
   it('is reported as missing once, when files are added', async () => {
     const warnings: string[] = [];
     const warn = (text: string): unknown => warnings.push(text);
-    const engine = world({ settings: { parentId: undefined, manual: true }, warn });
+    const engine = world({ parentId: undefined, manual: true, warn });
     expect(warnings).to.deep.equal([]);
     await engine.uploader.addFiles(named('one.bin', 'two.bin'));
     expect(warnings).to.have.length(1);
@@ -205,7 +201,7 @@ describe('the folder of a file', () => {
   it('can be the one that parentFor returns', async () => {
     const warnings: string[] = [];
     const settings = { parentId: undefined, parentFor: (path: string) => `of ${path}`, manual: true };
-    const engine = world({ settings, warn: (text) => warnings.push(text) });
+    const engine = world({ ...settings, warn: (text) => warnings.push(text) });
     await engine.uploader.addFiles(named('one.bin'));
     expect(warnings).to.deep.equal([]);
     expect(engine.row('one.bin')?.parentId).to.equal('of one.bin');
@@ -214,7 +210,7 @@ describe('the folder of a file', () => {
 
 describe('a single file', () => {
   it('can be added directly, with or without a path', async () => {
-    const engine = world({ settings: { manual: true } });
+    const engine = world({ manual: true });
     const [one, two] = named('one.bin', 'two.bin');
     if (!one || !two) throw new Error('there are two');
     await engine.uploader.addFiles(one);
@@ -226,7 +222,7 @@ describe('a single file', () => {
 
 describe('with `manual`', () => {
   it('nothing starts until one file or all are started', async () => {
-    const engine = world({ settings: { manual: true } });
+    const engine = world({ manual: true });
     await engine.uploader.addFiles(named('one.bin', 'two.bin', 'three.bin'));
     await settled();
     expect(engine.service.log).to.deep.equal([]);
@@ -243,7 +239,7 @@ describe('with `manual`', () => {
 
 describe('rows', () => {
   it('leave the list if they are done or canceled when the list is cleared; others stay', async () => {
-    const engine = world({ settings: { manual: true } });
+    const engine = world({ manual: true });
     await engine.uploader.addFiles(named('done.bin', 'canceled.bin', 'failed.bin', 'waiting.bin'));
     await engine.uploader.start(engine.id('failed.bin'));
     (await engine.service.nextRequest('open')).refuse(new UploaderError('forbidden', 'no access'));

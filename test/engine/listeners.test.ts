@@ -133,10 +133,7 @@ async function look(engine: World, isTrue: () => boolean): Promise<void> {
 const pool = new HashPool({ algorithm: 'sha-256' });
 
 const createEngine = (settings: SettingsInput = {}, options: UploaderOptions = {}): World =>
-  world({
-    settings: { maxFileSize: 9000, baseUrl: `https://${crypto.randomUUID()}.test`, ...settings },
-    ...options,
-  });
+  world({ maxFileSize: 9000, baseUrl: `https://${crypto.randomUUID()}.test`, ...settings, ...options });
 
 /** Returns an engine whose user signs in by a form, at first with a wrong password, then with a code. */
 function createWithSignIn(): World {
@@ -327,7 +324,7 @@ describe('a listener', () => {
   });
 
   it('that cancels one file while all are being paused does not stop the others from being paused', async () => {
-    const engine = world({ settings: { concurrency: 6 } });
+    const engine = world({ concurrency: 6 });
     engine.service.answerAll('open', 'presign', 'cancel');
     await engine.uploader.addFiles([1, 2, 3].map((seed) => fileOf(seed, 900, `${seed}.bin`)));
     await until(() => engine.service.waiting('put').length === 3);
@@ -344,7 +341,7 @@ describe('a listener', () => {
   });
 
   it('that cancels a file that became unreadable finds it canceled', async () => {
-    const engine = world({ settings: { workerUrl: '/no-such-worker.js' } });
+    const engine = world({ workerUrl: '/no-such-worker.js' });
     engine.service.answerAll();
     engine.uploader.on('upload-progress', ({ id, warning }) => {
       if (warning === 'file-unreadable') void engine.uploader.cancel(id);

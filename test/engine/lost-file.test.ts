@@ -13,7 +13,7 @@ import { type World, world } from '../support/world.ts';
  */
 async function lost(settings = {}): Promise<World> {
   const drive = { isAway: false };
-  const engine = world({ settings: { workerUrl: '/no-such-worker.js', concurrency: 1, ...settings } });
+  const engine = world({ workerUrl: '/no-such-worker.js', concurrency: 1, ...settings });
   engine.service.answerAll('open', 'presign', 'commit');
   await engine.uploader.addFiles([onDrive(fileOf(1, 25_000, 'away.bin'), drive), fileOf(2, 900, 'here.bin')]);
   const first = await engine.service.nextRequest('put');
@@ -60,7 +60,7 @@ describe('a file that cannot be read any more', () => {
         queryPermission: async () => 'granted',
         getFile: async () => new File([bytes], 'away.bin', { lastModified: file.lastModified + 1000 }),
       } as unknown as FileSystemFileHandle;
-      const engine = world({ settings: { workerUrl: '/no-such-worker.js', concurrency: 1 } });
+      const engine = world({ workerUrl: '/no-such-worker.js', concurrency: 1 });
       engine.service.answerAll('open', 'presign', 'commit');
       const picked = { file: onDrive(file, drive), relativePath: 'away.bin', handle };
       await engine.uploader.addFiles([picked]);
@@ -77,7 +77,7 @@ describe('a file that cannot be read any more', () => {
 
   it('keeps its metadata when it is given to its row, unless it comes with new metadata', async () => {
     for (const metadata of [undefined, { tag: 'new' }]) {
-      const engine = world({ settings: { workerUrl: '/no-such-worker.js' } });
+      const engine = world({ workerUrl: '/no-such-worker.js' });
       const away = onDrive(fileOf(1, 25_000, 'away.bin'), { isAway: true });
       await engine.uploader.addFiles([{ file: away, relativePath: 'away.bin', metadata: { tag: 'old' } }]);
       await until(() => engine.row('away.bin')?.pauseReason === 'needs-file');
@@ -114,7 +114,7 @@ describe('a file that cannot be read any more', () => {
 
   it('that was changed meanwhile keeps its metadata in its new version, and its place in a list of one file', async () => {
     for (const metadata of [undefined, { tag: 'new' }]) {
-      const engine = world({ settings: { workerUrl: '/no-such-worker.js', multiple: false } });
+      const engine = world({ workerUrl: '/no-such-worker.js', multiple: false });
       const away = onDrive(fileOf(1, 25_000, 'away.bin'), { isAway: true });
       await engine.uploader.addFiles([{ file: away, relativePath: 'away.bin', metadata: { tag: 'old' } }]);
       await until(() => engine.row('away.bin')?.pauseReason === 'needs-file');
@@ -151,7 +151,7 @@ describe('a file that cannot be read any more', () => {
   it('of one chunk resumes in its own row too, as do two files of the same name', async () => {
     const drives = [{ isAway: true }, { isAway: true }];
     const cards = [fileOf(1, 900, 'photo.jpg'), fileOf(2, 800, 'photo.jpg')];
-    const engine = world({ settings: { workerUrl: '/no-such-worker.js' } });
+    const engine = world({ workerUrl: '/no-such-worker.js' });
     engine.service.answerAll();
     await engine.uploader.addFiles(cards.map((card, at) => onDrive(card, drives[at] ?? { isAway: true })));
     await engine.waitForChange('uploads-finished');
@@ -166,7 +166,7 @@ describe('a file that cannot be read any more', () => {
 
   it('is requested again when its drive is removed during hashing, and is not committed', async () => {
     const drive = { isAway: false };
-    const engine = world({ settings: { workerUrl: '/no-such-worker.js' } });
+    const engine = world({ workerUrl: '/no-such-worker.js' });
     engine.service.answerAll();
     engine.uploader.on('chunk-hashed', () => {
       drive.isAway = true;
@@ -180,7 +180,7 @@ describe('a file that cannot be read any more', () => {
 
   it('is requested again when its drive is removed between pause and resume, and resumes where it was', async () => {
     const drive = { isAway: false };
-    const engine = world({ settings: { workerUrl: '/no-such-worker.js' } });
+    const engine = world({ workerUrl: '/no-such-worker.js' });
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([onDrive(fileOf(1, 25_000, 'away.bin'), drive)]);
     (await engine.service.nextRequest('put')).answer();

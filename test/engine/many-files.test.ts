@@ -38,7 +38,7 @@ const filesOf = (count: number): File[] =>
   Array.from({ length: count }, (_, at) => new File(['x'], `${at}.bin`));
 
 async function listOf(count: number, settings: SettingsInput = {}): Promise<World> {
-  const engine = world({ settings });
+  const engine = world({ ...settings });
   await engine.uploader.addFiles(filesOf(count));
   return engine;
 }
@@ -136,10 +136,7 @@ describe('hundreds of uploads of an earlier visit', () => {
     const counts = new Set<number>();
     let engine: World | undefined;
     await slowly(async () => {
-      const visitor = world({
-        settings: { manual: true },
-        store: { ...store, list: async () => records },
-      });
+      const visitor = world({ manual: true, store: { ...store, list: async () => records } });
       engine = visitor;
       await until(() => counts.add(visitor.details('file-added').length).has(MANY));
     });

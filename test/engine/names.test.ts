@@ -73,7 +73,7 @@ describe('a name that exists', () => {
   });
 
   it('is replaced by the first free one with `on-conflict="rename"`, which is reported once', async () => {
-    const engine = world({ settings: { onConflict: 'rename', profile: { fileName: 'path' } } });
+    const engine = world({ onConflict: 'rename', profile: { fileName: 'path' } });
     engine.service.answerAll('presign', 'put', 'commit');
     await engine.uploader.addFiles([{ file: fileOf(1, 10, 'report.pdf'), relativePath: 'a/report.pdf' }]);
     const asked: string[] = [];
@@ -90,7 +90,7 @@ describe('a name that exists', () => {
   });
 
   it('at the commit gets a session with the next name, and no byte is sent again', async () => {
-    const engine = world({ settings: { onConflict: 'rename' } });
+    const engine = world({ onConflict: 'rename' });
     engine.service.answerAll('presign', 'put');
     await engine.uploader.addFiles([fileOf(1, 10, 'report.pdf')]);
     const asked: string[] = [];
@@ -109,7 +109,7 @@ describe('a name that exists', () => {
   });
 
   it('at a repeated commit may be the one of this file, so the user decides', async () => {
-    const engine = world({ settings: { onConflict: 'rename' } });
+    const engine = world({ onConflict: 'rename' });
     engine.service.answerAll('open', 'presign', 'put');
     await engine.uploader.addFiles([fileOf(1, 10, 'report.pdf')]);
     (await engine.service.nextRequest('commit')).refuse(new UploaderError('network', 'no response'));
@@ -120,7 +120,7 @@ describe('a name that exists', () => {
   });
 
   it('of files that are uploaded at the same time is used once, and free again afterwards', async () => {
-    const engine = world({ settings: { onConflict: 'rename' } });
+    const engine = world({ onConflict: 'rename' });
     engine.service.answerAll('presign', 'put');
     const at = (path: string, seed: number) => ({ file: fileOf(seed, 10, 'a.jpg'), relativePath: path });
     await engine.uploader.addFiles([at('x/a.jpg', 1), at('y/a.jpg', 2), at('z/a.jpg', 3)]);
@@ -134,7 +134,7 @@ describe('a name that exists', () => {
   });
 
   it('is replaced after a limited number of attempts, and only for this error', async () => {
-    const engine = world({ settings: { onConflict: 'rename' } });
+    const engine = world({ onConflict: 'rename' });
     await engine.uploader.addFiles([fileOf(1, 10, 'a'), fileOf(2, 10, 'b')]);
     for (let count = 0; count < 51; count += 1) {
       const open = await engine.service.nextRequest('open');
@@ -170,7 +170,7 @@ describe('a name that exists', () => {
  */
 async function renamedBefore(file: File): Promise<UploadStore> {
   const store = newStore();
-  const before = world({ settings: { onConflict: 'rename' }, store });
+  const before = world({ onConflict: 'rename', store });
   before.service.answerAll('presign');
   await before.uploader.addFiles([file]);
   (await before.service.nextRequest('open')).refuse(taken());

@@ -41,7 +41,7 @@ describe('an outage', () => {
 
   it('in the middle of an upload loses no stored chunk', async () => {
     const store = newStore();
-    const engine = world({ settings: { batchSize: 2 }, store });
+    const engine = world({ batchSize: 2, store });
     engine.service.isForgetful = true;
     engine.service.answerAll('open', 'put');
     await engine.uploader.addFiles([fileOf(1, 20_000, 'a.bin')]);

@@ -51,7 +51,7 @@ describe('pause', () => {
   });
 
   it('and resume keep the progress even if nothing is saved on disk', async () => {
-    const engine = await halfWay({ settings: { noResume: true } });
+    const engine = await halfWay({ noResume: true });
     const sent = engine.service.puts[0];
     await engine.uploader.pause();
     await engine.uploader.resume();
@@ -203,7 +203,7 @@ describe('a suspended list', () => {
   });
 
   it('starts nothing that waits in it, and leaves files paused that the user paused', async () => {
-    const engine = world({ settings: { manual: true } });
+    const engine = world({ manual: true });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin'), fileOf(2, 2500, 'b.bin')]);
     await engine.uploader.pause(engine.id('b.bin'));
     await engine.uploader.suspend();

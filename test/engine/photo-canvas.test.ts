@@ -134,7 +134,7 @@ describe('a canvas that gives back', () => {
   it('random pixels does not fail the upload', async () => {
     globalThis.Worker = protectedWorker(falsify(RANDOM));
     const file = await photo();
-    const engine = world({ settings: { imageMaxEdge: 200, stripLocation: true, chunkSize: '64MB' } });
+    const engine = world({ imageMaxEdge: 200, stripLocation: true, chunkSize: '64MB' });
     engine.service.answerAll('open', 'presign', 'commit');
     await engine.uploader.addFiles([file]);
     const put = await engine.service.nextRequest('put');

@@ -64,7 +64,8 @@ async function endsOf(
   times = {},
 ): Promise<Record<string, Outcome>> {
   const engine = world({
-    settings: { chunkSize: '64MB', ...settings },
+    chunkSize: '64MB',
+    ...settings,
     times: { photoMs: 3000, transformMs: 300, ...times },
   });
   engine.service.answerAll();
@@ -137,7 +138,7 @@ describe('a photo with image-max-edge', () => {
   });
 
   it('is paused and canceled at once, also while it waits for its turn', async () => {
-    const engine = world({ settings: { imageMaxEdge: 64 } });
+    const engine = world({ imageMaxEdge: 64 });
     engine.service.answerAll();
     await engine.uploader.addFiles([await photo('bad', 'stuck'), await photo('b'), await photo('c')]);
     await until(() => engine.phases().join() === 'hashing,hashing,hashing');

@@ -34,7 +34,7 @@ describe('a file that may be a photo, in a browser that is wrong about being off
   it('waits half a minute for the code, says why, and never waits again', async () => {
     setNavigator('userAgent', 'Chrome');
     const { pass } = goOffline();
-    const engine = world({ settings: { imageMaxEdge: 100 } });
+    const engine = world({ imageMaxEdge: 100 });
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 500, 'report.pdf')]);
     await until(() => engine.phase('report.pdf') === 'paused');

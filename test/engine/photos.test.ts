@@ -82,7 +82,7 @@ async function show(blob: Blob): Promise<Shown> {
 
 /** Uploads a file. Resolves with the engine, and with what was sent for the file. */
 async function upload(file: File, settings: object): Promise<{ engine: World; sent: Blob }> {
-  const engine = world({ settings: { chunkSize: '64MB', ...settings } });
+  const engine = world({ chunkSize: '64MB', ...settings });
   engine.service.answerAll('presign', 'commit', 'open');
   await engine.uploader.addFiles([file]);
   const put = await engine.service.nextRequest('put');
@@ -173,7 +173,7 @@ describe('image-max-edge', () => {
     // With an empty box, so that the copy is smaller.
     const empty = [new Uint8Array([0, 0, 0x13, 0x90]), 'free', new Uint8Array(5000)];
     const file = new File([avif, ...empty], 'photo.avif', { type: 'image/avif' });
-    const engine = world({ settings: { imageMaxEdge: 32, stripLocation: true } });
+    const engine = world({ imageMaxEdge: 32, stripLocation: true });
     engine.service.answerAll();
     await engine.uploader.addFiles([file]);
     await until(() => ['done', 'failed'].includes(engine.phases()[0] ?? ''));
@@ -243,7 +243,7 @@ describe('strip-location', () => {
   it('refuses a file from which it cannot remove the location, and sends nothing', async () => {
     const webp = new File(['RIFF\x20\0\0\0WEBPVP8X'], 'photo.jpg', { type: 'image/jpeg' });
     const video = new File(['\0\0\0\x18ftypqt  '], 'film.mov');
-    const engine = world({ settings: { stripLocation: true } });
+    const engine = world({ stripLocation: true });
     engine.service.answerAll();
     await engine.uploader.addFiles([webp, video, fileOf(3, 100, 'text.txt')]);
     await engine.waitForChange('upload-failed', 2);
@@ -262,7 +262,7 @@ describe('strip-location', () => {
       await lost.arrayBuffer();
       return file;
     };
-    const engine = world({ settings: { stripLocation: true, transformFile } });
+    const engine = world({ stripLocation: true, transformFile });
     await engine.uploader.addFiles([lost]);
     await until(() => engine.row('lost.jpg')?.pauseReason === 'needs-file');
     expect(engine.row('lost.jpg')?.warning).to.equal('file-unreadable');

@@ -31,7 +31,7 @@ describe('an engine', () => {
     let engine: World | undefined;
     expect(
       await originsDuring(() => {
-        engine = world({ settings: { baseUrl: 'https://service.example/api', uploadOrigins: OTHERS } });
+        engine = world({ baseUrl: 'https://service.example/api', uploadOrigins: OTHERS });
       }),
     ).to.deep.equal(['https://service.example']);
     expect(await originsDuring(() => engine?.uploader.addFiles([]))).to.deep.equal(OTHERS);
@@ -44,9 +44,7 @@ describe('an engine', () => {
   it("does not connect to the page's own origin", async () => {
     const { origin } = location;
     expect(
-      await originsDuring(() =>
-        world({ settings: { baseUrl: origin, uploadOrigins: [origin] } }).uploader.preconnect(),
-      ),
+      await originsDuring(() => world({ baseUrl: origin, uploadOrigins: [origin] }).uploader.preconnect()),
     ).to.deep.equal([]);
   });
 });

@@ -18,7 +18,7 @@ async function settle(): Promise<void> {
 
 describe('a large file whose bytes do not arrive', () => {
   it('does not stop the files behind it from being uploaded', async () => {
-    const engine = world({ settings: slowWorker() });
+    const engine = world({ ...slowWorker() });
     engine.service.answerAll();
     const small = Array.from({ length: 8 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
     await engine.uploader.addFiles([fileOf(1, 40_000, 'slow.bin'), ...small]);
@@ -29,7 +29,7 @@ describe('a large file whose bytes do not arrive', () => {
   it('lets as many files start as the slots allow after half a second of idle slots', async () => {
     const clock = stopClock();
     try {
-      const { service, uploader } = world({ settings: { ...slowWorker(), concurrency: 1 } });
+      const { service, uploader } = world({ ...slowWorker(), concurrency: 1 });
       const small = Array.from({ length: 8 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
       const added = uploader.addFiles([fileOf(1, 40_000, 'slow.bin'), ...small]);
       await Promise.all([added, settle()]);
@@ -55,7 +55,7 @@ describe('as many failing files as may run at once', () => {
     for (const { name } of bad)
       await addFault({ operation: 'put', status: 503, times: 10_000, match: { fileName: name } });
     const policy = { baseMs: 300, capMs: 600 };
-    const { uploader } = await world({ service: 'reference', settings: { concurrency: 1 }, policy });
+    const { uploader } = await world({ service: 'reference', concurrency: 1, policy });
     const good = Array.from({ length: 5 }, () => freshFile(100));
     await uploader.addFiles([...bad, ...good]);
     const doneCount = (): number => uploader.snapshot.files.filter(({ phase }) => phase === 'done').length;
@@ -65,10 +65,7 @@ describe('as many failing files as may run at once', () => {
   it('let at most as many more start as there are slots while nothing is uploaded', async () => {
     const clock = stopClock();
     try {
-      const { service, uploader } = world({
-        settings: { concurrency: 2 },
-        policy: { baseMs: 1e6, capMs: 1e6 },
-      });
+      const { service, uploader } = world({ concurrency: 2, policy: { baseMs: 1e6, capMs: 1e6 } });
       const files = Array.from({ length: 12 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
       await Promise.all([uploader.addFiles(files), settle()]);
       for (const expected of [6, 7, 8, 8, 8]) {
@@ -105,7 +102,7 @@ describe('empty files', () => {
   it('start as many at once as files of one chunk', async () => {
     const clock = stopClock();
     try {
-      const { service, uploader } = world({ settings: { concurrency: 1 } });
+      const { service, uploader } = world({ concurrency: 1 });
       const files = ['a', 'b', 'c', 'd', 'e'].map((name) => fileOf(1, 0, name));
       await Promise.all([uploader.addFiles(files), settle()]);
       expect(service.waiting('open')).to.have.length(3);
@@ -119,7 +116,7 @@ describe('a file that is prioritized', () => {
   it('starts at once, although as many files run as the slots allow', async () => {
     const clock = stopClock();
     try {
-      const engine = world({ settings: { concurrency: 1 } });
+      const engine = world({ concurrency: 1 });
       const { service, uploader } = engine;
       const added = uploader.addFiles(['a', 'b', 'c', 'd'].map((name, seed) => fileOf(seed, 900, name)));
       await Promise.all([added, settle()]);
@@ -153,7 +150,7 @@ describe('a file that is retried', () => {
     // With the clock stopped, no further file starts because the slots are idle.
     const clock = stopClock();
     try {
-      const { service, uploader } = world({ settings: { concurrency: 1 } });
+      const { service, uploader } = world({ concurrency: 1 });
       service.answerAll('presign', 'put', 'commit');
       const files = ['a', 'b', 'c', 'd'].map((name, seed) => fileOf(seed, 4500, name));
       await Promise.all([uploader.addFiles(files), settle()]);
@@ -196,7 +193,7 @@ describe('the rate of all uploads', () => {
     // Only simulated time counts. Progress is reported by timers.
     const clock = stopClock({ areTimersStopped: false });
     try {
-      const engine = world({ settings: { concurrency: 1 } });
+      const engine = world({ concurrency: 1 });
       engine.service.answerAll('open', 'presign');
       /** Uploads a file of five chunks, one chunk in two seconds. Returns the rate after the fourth chunk. */
       const uploadSlowly = async (seed: number, name: string): Promise<number | undefined> => {

@@ -51,7 +51,7 @@ describe('a service', () => {
 
 describe('files that are being added', () => {
   it('are not shown to the next owner', async () => {
-    const engine = world({ settings: { owner: 'ann', manual: true } });
+    const engine = world({ owner: 'ann', manual: true });
     await slowly(async () => {
       const adding = engine.uploader.addFiles(small(2000, 'ann'));
       await settled();
@@ -79,7 +79,8 @@ describe('files that are being added', () => {
     const service = new ScriptedService().answerAll();
     let closedCalls = 0;
     const engine = world({
-      settings: { chunkSize: 'auto', concurrency: 'auto' },
+      chunkSize: 'auto',
+      concurrency: 'auto',
       connect: (...given) => {
         const client = connect(...given);
         let isClosed = false;
@@ -115,7 +116,7 @@ describe('an upload of an earlier visit', () => {
       askedCount += 1;
       return new Promise(() => undefined);
     };
-    const engine = world({ settings: { auth: 'token', getToken }, store, connect });
+    const engine = world({ auth: 'token', getToken, store, connect });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     await engine.uploader.remove(engine.id('a.bin'));
     expect(engine.uploader.snapshot.files).to.deep.equal([]);
@@ -156,7 +157,7 @@ describe('a suspended list', () => {
     const store = newStore();
     const warned: string[] = [];
     const warn = (text: string): number => warned.push(text);
-    const engine = world({ settings: { keeperUrl: '/no-such-keeper.js', manual: true }, store, warn });
+    const engine = world({ keeperUrl: '/no-such-keeper.js', manual: true, store, warn });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await until(() => warned.length > 0);
     await engine.uploader.suspend();
@@ -175,7 +176,8 @@ describe('a file that was added after a sign-out', () => {
       const service = new ScriptedService().answerAll();
       const { openSession } = service.calls;
       const engine = world({
-        settings: { auth: 'token', getToken: () => 'token' },
+        auth: 'token',
+        getToken: () => 'token',
         connect: (...given) => {
           const client = connect(...given);
           const calls = {

@@ -12,7 +12,7 @@ import { newStore, world } from '../support/world.ts';
 
 const KIB = 1024;
 const createEngine = async (settings: SettingsInput, store = newStore()): Promise<Uploader> =>
-  (await world({ service: 'reference', settings, store })).uploader;
+  (await world({ service: 'reference', ...settings, store })).uploader;
 
 const isDone = (uploader: Uploader) => (): boolean => uploader.snapshot.files[0]?.phase === 'done';
 

@@ -35,7 +35,7 @@ async function traced(
   prepare: (service: World['service']) => unknown = () => undefined,
 ): Promise<{ readonly engine: World; readonly spans: Span[] }> {
   const spans: Span[] = [];
-  const engine = world({ settings: { chunkSize: 2000 }, onSpan: (span) => spans.push(span) });
+  const engine = world({ chunkSize: 2000, onSpan: (span) => spans.push(span) });
   engine.service.answerAll();
   const prepared = prepare(engine.service);
   await engine.uploader.addFiles([fileOf(1, 1234, 'a.bin')]);
@@ -123,12 +123,10 @@ describe('onSpan', () => {
     let callCount = 0;
     const { uploader } = await world({
       service: 'reference',
-      settings: {
-        auth: 'token',
-        getToken: () => {
-          callCount += 1;
-          return callCount === 1 ? Promise.reject(new Error('secret')) : tokenOf('alice');
-        },
+      auth: 'token',
+      getToken: () => {
+        callCount += 1;
+        return callCount === 1 ? Promise.reject(new Error('secret')) : tokenOf('alice');
       },
       onSpan: (span) => spans.push(span),
     });
@@ -233,15 +231,13 @@ describe('diagnose()', () => {
 
   it('has no users, folders, functions, queries of URLs or values of objects', async () => {
     const engine = world({
-      settings: {
-        ...{
-          owner: 'user-secret',
-          parentId: 'folder-secret',
-          workerUrl: '/hash.worker.js?key=secret#secret',
-        },
-        ...{ profile: { putHeaders: () => ({ key: 'secret' }) }, parentFor: () => 'secret' },
-        authOptions: { params: { login_hint: 'secret' } },
+      ...{
+        owner: 'user-secret',
+        parentId: 'folder-secret',
+        workerUrl: '/hash.worker.js?key=secret#secret',
       },
+      ...{ profile: { putHeaders: () => ({ key: 'secret' }) }, parentFor: () => 'secret' },
+      authOptions: { params: { login_hint: 'secret' } },
     });
     const { settings } = await engine.uploader.diagnose();
     expect(JSON.stringify(settings)).not.to.contain('secret');
@@ -251,7 +247,7 @@ describe('diagnose()', () => {
   });
 
   it('has the last error of each row when it is called for the first time, and those after it', async () => {
-    const engine = world({ settings: { accept: '.bin' } });
+    const engine = world({ accept: '.bin' });
     engine.service.answerAll('open', 'presign', 'put');
     const failOne = async (name: string): Promise<void> => {
       await engine.uploader.addFiles([fileOf(1, 100, name)]);
@@ -277,7 +273,7 @@ describe('diagnose()', () => {
   });
 
   it('keeps the last 100 spans and the last 100 errors', async () => {
-    const engine = world({ settings: { accept: '.bin' } });
+    const engine = world({ accept: '.bin' });
     engine.service.answerAll();
     await engine.uploader.diagnose();
     const names = Array.from({ length: 30 }, (_, at) => `${at}.bin`);
@@ -326,7 +322,9 @@ async function scan(seed: number): Promise<void> {
   };
   const { uploader } = await world({
     service: 'reference',
-    settings: { getToken, owner: 'alice', noResume: true },
+    getToken,
+    owner: 'alice',
+    noResume: true,
     onSpan: (span) => spans.push(span),
     policy: { attempts: 2, baseMs: 1, capMs: 2 },
   });

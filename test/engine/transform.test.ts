@@ -15,7 +15,7 @@ const smaller = (file: File, sizeBytes = 2500): File =>
 
 describe('a file that transformFile replaces', () => {
   it('is the one that is uploaded, with its name, size and type', async () => {
-    const engine = world({ settings: { transformFile: (file: File) => smaller(file) } });
+    const engine = world({ transformFile: (file: File) => smaller(file) });
     engine.service.answerAll('presign', 'put', 'commit');
     await engine.uploader.addFiles([photo]);
     expect(engine.details('file-added')[0]).to.include({ name: 'photo.heic', sizeBytes: 3500 });
@@ -33,7 +33,7 @@ describe('a file that transformFile replaces', () => {
 
   it('stays as it is if transformFile returns it, and may become larger', async () => {
     for (const made of [photo, new File([photo, photo], photo.name)]) {
-      const engine = world({ settings: { transformFile: async () => made } });
+      const engine = world({ transformFile: async () => made });
       engine.service.answerAll();
       await engine.uploader.addFiles([photo]);
       await engine.waitForChange('upload-completed');
@@ -54,7 +54,7 @@ describe('a file that transformFile replaces', () => {
 
   it('has the name of what is uploaded, also if that changes', async () => {
     let made = smaller(photo);
-    const engine = world({ settings: { transformFile: () => made } });
+    const engine = world({ transformFile: () => made });
     engine.service.answerAll('presign', 'put', 'commit');
     await engine.uploader.addFiles([photo]);
     expect((await engine.service.nextRequest('open')).fileName).to.equal('photo.jpg');
@@ -65,7 +65,7 @@ describe('a file that transformFile replaces', () => {
   });
 
   it('is uploaded with the name that the user chose', async () => {
-    const engine = world({ settings: { transformFile: (file: File) => smaller(file), manual: true } });
+    const engine = world({ transformFile: (file: File) => smaller(file), manual: true });
     engine.service.answerAll('presign', 'put', 'commit');
     await engine.uploader.addFiles([photo]);
     await engine.uploader.cancel();
@@ -89,7 +89,7 @@ describe('an upload whose transformFile', () => {
       captureWarnings(async (warnings) => {
         let isWrong = true;
         const transformFile = (file: File) => (isWrong ? (transform() as File) : file);
-        const engine = world({ settings: { transformFile }, times: { transformMs: 200 } });
+        const engine = world({ transformFile, times: { transformMs: 200 } });
         engine.service.answerAll();
         await engine.uploader.addFiles([photo, fileOf(2, 100, 'other.txt')]);
         await engine.waitForChange('upload-failed', 2);
@@ -110,7 +110,7 @@ describe('an upload whose transformFile', () => {
       await file.slice(0, 10).arrayBuffer();
       return file;
     };
-    const engine = world({ settings: { transformFile }, times: { transformMs: 200 } });
+    const engine = world({ transformFile, times: { transformMs: 200 } });
     await engine.uploader.addFiles([gone]);
     await until(() => engine.phase('gone.mov') === 'paused');
     expect(engine.row('gone.mov')).to.include({ pauseReason: 'needs-file', warning: 'file-unreadable' });
@@ -127,7 +127,7 @@ describe('an upload whose transformFile', () => {
   } as const;
   for (const [what, [settings, made, code]] of Object.entries(refused))
     it(`${what} fails with ${code}`, async () => {
-      const engine = world({ settings: { ...settings, transformFile: () => made } });
+      const engine = world({ ...settings, transformFile: () => made });
       await engine.uploader.addFiles([photo]);
       await engine.waitForChange('upload-failed');
       expect(engine.row('photo.heic')?.error?.code).to.equal(code);
@@ -141,7 +141,7 @@ describe('an upload whose transformFile', () => {
       signals.push(signal);
       return wait.promise;
     };
-    const engine = world({ settings: { transformFile } });
+    const engine = world({ transformFile });
     engine.service.answerAll();
     await engine.uploader.addFiles([photo]);
     await until(() => signals.length === 1);
@@ -163,12 +163,10 @@ describe('on the next visit, an upload with transformFile', () => {
   /** Returns the engine of the next visit, in which `next` replaces the file. */
   async function nextVisit(next: (file: File) => File, settings = {}): Promise<World> {
     const store = await createUnfinished(photo, {
-      settings: {
-        ...settings,
-        transformFile: (file: File) => smaller(file),
-      },
+      ...settings,
+      transformFile: (file: File) => smaller(file),
     });
-    const engine = world({ settings: { ...settings, transformFile: next }, store });
+    const engine = world({ ...settings, transformFile: next, store });
     engine.service.stored.add(await sha256(photo.slice(0, 1000)));
     await until(() => engine.row('photo.jpg')?.pauseReason === 'needs-file');
     expect(engine.row('photo.jpg')).to.include({ sizeBytes: 2500, storedBytes: 1000 });
@@ -196,13 +194,13 @@ describe('on the next visit, an upload with transformFile', () => {
       const made = (file: File): File => new File([fileOf(sizeBytes, sizeBytes)], file.name);
       const original = fileOf(sizeBytes + 1, 2500, 'photo.heic');
       const store = newStore();
-      const before = world({ settings: { transformFile: made }, store, policy: { baseMs: 1e6 } });
+      const before = world({ transformFile: made, store, policy: { baseMs: 1e6 } });
       before.service.answerAll('open', 'presign', 'put');
       await before.uploader.addFiles([original]);
       (await before.service.nextRequest('commit')).answer({ missing: [], pending: { retryAfterMs: 1e6 } });
       await until(async () => (await store.list()).some(({ acceptedAtMs }) => acceptedAtMs !== undefined));
       await before.uploader.close();
-      const engine = world({ settings: { transformFile: made }, store });
+      const engine = world({ transformFile: made, store });
       const { hashes, answer } = await engine.service.nextRequest('commit');
       expect(hashes, `${sizeBytes} bytes`).to.have.length(Math.ceil(sizeBytes / 1000));
       answer({ missing: [] });
@@ -213,10 +211,8 @@ describe('on the next visit, an upload with transformFile', () => {
   });
 
   it('continues with a copy that has another time', async () => {
-    const store = await createUnfinished(photo, {
-      settings: { transformFile: (file: File) => smaller(file) },
-    });
-    const engine = world({ settings: { transformFile: (file: File) => smaller(file) }, store });
+    const store = await createUnfinished(photo, { transformFile: (file: File) => smaller(file) });
+    const engine = world({ transformFile: (file: File) => smaller(file), store });
     engine.service.stored.add(await sha256(photo.slice(0, 1000)));
     await until(() => engine.row('photo.jpg')?.pauseReason === 'needs-file');
     engine.service.answerAll();
@@ -242,11 +238,11 @@ describe('on the next visit, an upload with transformFile', () => {
   it('whose original file was saved (keep-files) makes the file again', async () => {
     const store = newStore();
     const settings = { keepFiles: true, transformFile: (file: File) => smaller(file) };
-    const before = world({ settings, store });
+    const before = world({ ...settings, store });
     await before.uploader.addFiles([photo]);
     await until(async () => (await store.list()).some(({ file }) => file !== undefined));
     await before.uploader.close();
-    const engine = world({ settings, store });
+    const engine = world({ ...settings, store });
     engine.service.answerAll();
     await engine.waitForChange('upload-completed');
     expect(engine.row('photo.jpg')?.sizeBytes).to.equal(2500);

@@ -12,7 +12,7 @@ import { world } from '../support/world.ts';
 const FOR_EVER = { times: -1 };
 
 async function createEngine(settings: SettingsInput = {}) {
-  const { uploader } = await world({ service: 'reference', settings });
+  const { uploader } = await world({ service: 'reference', ...settings });
   const failures: object[] = [];
   uploader.on('upload-failed', ({ code, retryable }) => failures.push({ code, retryable }));
   const phase = (fileName: string) => uploader.snapshot.files.find(({ name }) => name === fileName)?.phase;

@@ -56,7 +56,7 @@ describe('an upload that is withdrawn', () => {
   });
 
   it('waits for start() again after undo, with manual', async () => {
-    const engine = world({ settings: { manual: true } });
+    const engine = world({ manual: true });
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await withdraw(engine, 'canceled');
@@ -93,7 +93,7 @@ describe('an upload that is withdrawn', () => {
   ] as const)
     it(`is canceled by ${title}, which deletes its record`, async () => {
       const store = newStore();
-      const engine = await halfWay({ settings: { owner: 'alice' }, store });
+      const engine = await halfWay({ owner: 'alice', store });
       engine.service.answerAll('cancel');
       await until(async () => (await keysOf(store)) === 1);
       const [record] = await store.list();
@@ -105,7 +105,7 @@ describe('an upload that is withdrawn', () => {
 
 describe('`uploads-finished`', () => {
   it('is reported when the last command can no longer be undone, with what was canceled', async () => {
-    const engine = await halfWay({ settings: { concurrency: 6 } });
+    const engine = await halfWay({ concurrency: 6 });
     await engine.uploader.addFiles([fileOf(2, 10, 'b.bin')]);
     engine.service.answerAll('cancel');
     await until(() => engine.service.waiting('put').length === 3);

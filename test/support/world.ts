@@ -40,17 +40,34 @@ export interface WorldSettings extends SettingsInput {
 type IsElement = true | undefined;
 type ServiceName = 'reference' | undefined;
 
-/** Options of the engine, and of its page. */
+/** Settings and options of the engine, and options of its page. */
 export interface WorldOptions<E extends IsElement = undefined, S extends ServiceName = undefined>
-  extends UploaderOptions {
+  extends WorldSettings,
+    UploaderOptions {
   /** If true, the page has the element. */
   readonly element?: E;
   /** Alice is signed in to the reference service. By default, the service is scripted. */
   readonly service?: S;
   /** Kinds of requests to which the scripted service responds at once. */
   readonly answers?: readonly Kind[];
-  readonly settings?: WorldSettings;
 }
+
+/** Names of the options of the engine. Everything else that a page has is a setting. */
+const OPTIONS: Readonly<Record<keyof UploaderOptions, true>> = {
+  times: true,
+  policy: true,
+  commitDeadlineMs: true,
+  store: true,
+  onSpan: true,
+  warn: true,
+  connect: true,
+  page: true,
+};
+
+const settingsIn = (given: object): WorldSettings =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => !(name in OPTIONS)));
+const optionsIn = (given: object): UploaderOptions =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => name in OPTIONS));
 
 export type World<E extends IsElement = undefined, S extends ServiceName = undefined> = ReturnType<
   typeof lookupsOf
@@ -208,15 +225,9 @@ async function openElement(properties: object, service?: ScriptedService) {
 }
 
 /** Opens a page with the reference service: chunks are small, and delays before retries are short, unless it has the element. */
-async function openAlice({
-  element,
-  service: _,
-  answers: _none,
-  settings,
-  ...options
-}: WorldOptions<IsElement, ServiceName>) {
+async function openAlice(isElement: IsElement, settings: WorldSettings, options: UploaderOptions) {
   const page = { ...(await pageOfAlice()), ...settings };
-  if (element) return openElement({ ...page, engineOptions: options });
+  if (isElement) return openElement({ ...page, engineOptions: options });
   return openEngine(
     { chunkSize: '64KiB', ...page },
     { store: newStore(), policy: { attempts: 5, baseMs: 1, capMs: 20 }, ...options },
@@ -227,15 +238,18 @@ async function openAlice({
  * Opens a page, which is closed after the test. An engine with a scripted service is returned at once, so that a test can give it
  * commands in the same task.
  */
-export function world<E extends IsElement = undefined, S extends ServiceName = undefined>(
-  given: WorldOptions<E, S> = {},
-): Opened<E, S> {
+export function world<E extends IsElement = undefined, S extends ServiceName = undefined>({
+  element: isElement,
+  service: serviceName,
+  answers = [],
+  ...given
+}: WorldOptions<E, S> = {}): Opened<E, S> {
+  const [settings, options] = [settingsIn(given), optionsIn(given)];
   const open = (): object => {
-    if (given.service) return openAlice(given);
-    const { element, service: _, answers = [], settings, ...options } = given;
+    if (serviceName) return openAlice(isElement, settings, options);
     const service = new ScriptedService();
     if (answers.length > 0) service.answerAll(...answers);
-    if (element) return openElement({ ...scriptedProperties(service, options), ...settings }, service);
+    if (isElement) return openElement({ ...scriptedProperties(service, options), ...settings }, service);
     const [defaults, engineOptions] = scripted(service);
     return openEngine({ ...defaults, ...settings }, { ...engineOptions, ...options }, service);
   };
@@ -255,9 +269,9 @@ export async function halfWay(given: WorldOptions = {}): Promise<World> {
 /** Returns a store with an upload of a closed page. One chunk of the upload is stored. */
 export async function createUnfinished(
   picked: PickedFile | File,
-  { store = newStore(), settings = {} }: Pick<WorldOptions, 'store' | 'settings'> = {},
+  { store = newStore(), ...settings }: WorldOptions = {},
 ): Promise<UploadStore> {
-  const { service, uploader } = world({ answers: ['open', 'presign'], settings, store });
+  const { service, uploader } = world({ answers: ['open', 'presign'], ...settings, store });
   const { name } = picked instanceof File ? picked : picked.file;
   await uploader.addFiles([picked]);
   (await service.nextRequest('put')).answer();

@@ -46,11 +46,7 @@ async function render({ element }: Pick<World<true>, 'element'>): Promise<void> 
 
 /** Opens a list in which each file is being sent. */
 async function open(...names: string[]): Promise<World<true>> {
-  const stage = await world({
-    element: true,
-    answers: ['open', 'presign', 'cancel'],
-    settings: { concurrency: 6 },
-  });
+  const stage = await world({ element: true, answers: ['open', 'presign', 'cancel'], concurrency: 6 });
   await stage.element.addFiles(names.map((name) => freshFile(900, name)));
   for (const name of names) await fileReaches(stage, name, 'uploading');
   await render(stage);
@@ -119,7 +115,7 @@ describe('an element that was moved to a frame', () => {
   });
 
   it('shows no longer that a drop is read if it ends before the next frame', async () => {
-    const stage = await world({ element: true, settings: { manual: true } });
+    const stage = await world({ element: true, manual: true });
     const view = await addFrame();
     await moveTo(stage, view.document);
     const waiting: FrameRequestCallback[] = [];
@@ -168,7 +164,7 @@ describe('an element that was moved to a frame', () => {
   });
 
   it('goes to the end of a long list with a key', async () => {
-    const stage = await world({ element: true, settings: { manual: true } });
+    const stage = await world({ element: true, manual: true });
     const view = await addFrame();
     await stage.element.addFiles(Array.from({ length: 1000 }, (_, index) => textFile(`${index}.txt`)));
     await moveTo(stage, view.document);
@@ -242,7 +238,7 @@ describe('an element that was moved to a frame', () => {
   });
 
   it('leaves drops to the fields of that document, and everything to the first one', async () => {
-    const stage = await world({ element: true, settings: { manual: true } });
+    const stage = await world({ element: true, manual: true });
     const view = await addFrame();
     await moveTo(stage, view.document);
     const isPrevented = (target: Element, type = 'dragover'): boolean =>

@@ -61,7 +61,7 @@ function send(element: HTMLElement, type: 'drop' | 'paste', data: DataTransfer):
 
 describe('two drops at the same time', () => {
   it('show that files are read until both have ended, and count the skipped folders of both', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     let list = (): void => undefined;
     const ready = new Promise<void>((resolve) => {
       list = resolve;
@@ -88,7 +88,7 @@ describe('two drops at the same time', () => {
 
 describe('a drag of another program', () => {
   it('that promises files and has only texts gets an answer', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     expect(send(element, 'drop', dataOf([words('text/plain'), words('text/html')]))).to.equal(true);
     await until(() => element.snapshot.rejections.length > 0);
     expect(element.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['file-unreadable']);
@@ -97,7 +97,7 @@ describe('a drag of another program', () => {
   });
 
   it('that has a picture and its address adds only the picture', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     const picture = textFile('cat.png', 'image/png');
     const data = dataOf([
       words('text/uri-list'),
@@ -113,7 +113,7 @@ describe('a drag of another program', () => {
 
 describe('a folder from the clipboard', () => {
   it('is added with its paths, and what cannot be read is named', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     const inner = folderEntry('2024', [fileEntry('image.png'), unreadable('locked.txt')]);
     const folder = folderEntry('Trip', [fileEntry('image.png'), inner, fileEntry('.DS_Store')]);
     expect(send(element, 'paste', dataOf([itemOf(folder)]))).to.equal(true);
@@ -130,7 +130,7 @@ describe('a folder from the clipboard', () => {
 
 describe('a file from the clipboard', () => {
   it('that is called image.png keeps its name if it is not a picture that was just copied', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     const old = new File(['picture'], 'image.png', { type: 'image/png', lastModified: 1_700_000_000_000 });
     send(element, 'paste', dataOf([{ kind: 'file', getAsFile: () => old }]));
     await until(() => element.snapshot.files.length === 1);

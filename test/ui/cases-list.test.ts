@@ -16,11 +16,7 @@ async function inside(
   style: string,
   fileCount: number,
 ): Promise<{ element: SecureUploader; box: HTMLElement }> {
-  const { element } = await world({
-    element: true,
-    service: 'reference',
-    settings: { manual: true, accept: '.txt' },
-  });
+  const { element } = await world({ element: true, service: 'reference', manual: true, accept: '.txt' });
   const box = document.createElement('div');
   box.style.cssText = style;
   element.replaceWith(box);

@@ -45,12 +45,12 @@ describe('the button of a row that needs its file', () => {
   it('names a file that cannot be read, also by key, and takes the file the next time', async () => {
     const settings = { owner: crypto.randomUUID(), chunkSize: 65_536, concurrency: 1, chunkEvents: true };
     const file = new File([bytesOf(7, 12 * 65_536)], uniqueName(), { lastModified: 1_700_000_000_000 });
-    const { element: first } = await world({ element: true, service: 'reference', settings });
+    const { element: first } = await world({ element: true, service: 'reference', ...settings });
     const stored = nextEvent(first, 'chunk-uploaded');
     await first.addFiles(file);
     await stored;
     first.remove();
-    const { element } = await world({ element: true, service: 'reference', settings });
+    const { element } = await world({ element: true, service: 'reference', ...settings });
     const again = await shown(() => element.renderRoot.querySelector<HTMLElement>('[part~=choose-button]'));
     const answers: Picker[] = [
       async () => fail('NotReadableError'),
@@ -84,7 +84,7 @@ describe('files of the picker', () => {
       handleOf(c, async () => undefined),
       handleOf(d),
     ];
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     await element.browse();
     expect(rejected(element)).to.deep.equal([
       ['a.txt', 'file-unreadable'],
@@ -103,7 +103,7 @@ describe('files of the picker', () => {
       arrive = resolve;
     });
     globals.showOpenFilePicker = async () => [handleOf(file, () => coming)];
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     one(element, '[data-action=browse]').focus();
     await sendKeys({ press: ' ' });
     const notice = await shown(() => one(element, '.base').querySelector('[part=notice]'));
@@ -117,17 +117,14 @@ describe('files of the picker', () => {
     const mixed = named('Thumbs.db', '._a.txt', 'a.txt', 'b.txt', '.DS_Store');
     const namesOf = (element: SecureUploader): string[] => element.snapshot.files.map(({ name }) => name);
     globals.showOpenFilePicker = async () => mixed.map((file) => handleOf(file));
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { manual: true, maxFiles: 2 },
-    });
+    const { element } = await world({ element: true, service: 'reference', manual: true, maxFiles: 2 });
     await element.browse();
     expect([namesOf(element), rejected(element)]).to.deep.equal([['a.txt', 'b.txt'], []]);
     const { element: other } = await world({
       element: true,
       service: 'reference',
-      settings: { manual: true, maxFiles: 2 },
+      manual: true,
+      maxFiles: 2,
     });
     const give = (...files: File[]): void => {
       const input = one<HTMLInputElement>(other, '#files');

@@ -65,11 +65,7 @@ function keepTranslating(root: Node): void {
 
 describe('a text that an add-on has translated', () => {
   it('sentence by sentence leaves nothing when another text takes its place', async () => {
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { manual: true, accept: '.txt' },
-    });
+    const { element } = await world({ element: true, service: 'reference', manual: true, accept: '.txt' });
     await element.addFiles(textFile('a.exe'));
     const reason = (): string => one(element, '[part=rejection-reason]').textContent?.trim() ?? '';
     await shown(() => all(element, '[part=rejection-reason]').length === 1);
@@ -81,7 +77,7 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('is followed by the translation of the new text only, if the add-on shows both', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     await element.addFiles(textFile('a.txt'));
     const headline = (): string => one(element, '[part=headline]').textContent?.trim() ?? '';
     await shown(() => textOf(element).includes('1 file ready'));
@@ -93,7 +89,7 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('is followed by the translation of the whole line until the line changes', async () => {
-    const { element } = await world({ element: true, settings: { manual: true } });
+    const { element } = await world({ element: true, manual: true });
     await element.addFiles(freshFile(900, 'a.txt'));
     const line = await shown(() => all(element, '.row .status')[0]);
     translateWhole(line);
@@ -107,11 +103,7 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('stays in its place with a class, and if the add-on uses two parts', async () => {
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { manual: true, accept: '.txt' },
-    });
+    const { element } = await world({ element: true, service: 'reference', manual: true, accept: '.txt' });
     await element.addFiles(textFile('a.exe'));
     const reason = await shown(() => all(element, '[part=rejection-reason]')[0]);
     const [text] = untranslated(reason);
@@ -140,7 +132,7 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('stays while a button with it is pressed, so that the click counts', async () => {
-    const { element } = await world({ element: true, settings: { manual: true } });
+    const { element } = await world({ element: true, manual: true });
     await element.addFiles([freshFile(900, 'a.txt'), freshFile(900, 'b.txt')]);
     const cancel = await shown(() =>
       all(element, 'button').find((one) => one.textContent?.trim() === 'Cancel all'),
@@ -160,7 +152,7 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('is the current one after a file was removed and brought back with the mouse', async () => {
-    const { element } = await world({ element: true, settings: { manual: true } });
+    const { element } = await world({ element: true, manual: true });
     await element.addFiles(['a.txt', 'b.txt'].map((name) => freshFile(900, name)));
     await shown(() => textOf(element).includes('2 files ready'));
     keepTranslating(element.renderRoot);
@@ -209,11 +201,7 @@ describe('an announcement on a page that is translated all the time', () => {
   }
 
   it('is not spoken again by the renderings that follow', async () => {
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { manual: true, accept: '.txt' },
-    });
+    const { element } = await world({ element: true, service: 'reference', manual: true, accept: '.txt' });
     const region = one(element, '[role=alert].silent');
     keepTranslating(element.renderRoot);
     const count = additionsOf(region);
@@ -229,11 +217,7 @@ describe('an announcement on a page that is translated all the time', () => {
   });
 
   it('is spoken again if it is made again, and leaves nothing after five seconds', async () => {
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { manual: true, accept: '.txt' },
-    });
+    const { element } = await world({ element: true, service: 'reference', manual: true, accept: '.txt' });
     const region = one(element, '[role=alert].silent');
     keepTranslating(element.renderRoot);
     const count = additionsOf(region);

@@ -15,7 +15,7 @@ afterEach(async () => {
 
 /** Opens an element with `hint` in its zone. Pickers are logged in `asked`. */
 async function openWith(hint: string): Promise<World<true> & { readonly hint: HTMLElement }> {
-  const stage = await world({ element: true, answers: ['open', 'presign'], settings: { manual: true } });
+  const stage = await world({ element: true, answers: ['open', 'presign'], manual: true });
   replace(globalThis, 'showOpenFilePicker' as never, async () => {
     stage.asked.push('picker');
     return [];

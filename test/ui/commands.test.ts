@@ -61,7 +61,7 @@ const call = (element: SecureUploader, name: Method): Promise<void> =>
 describe('a command of the element', () => {
   for (const [name, args] of Object.entries(COMMANDS) as [Method, readonly unknown[]][])
     it(`${name} resolves when the engine is done, and rejects with its error`, async () => {
-      const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+      const { element } = await world({ element: true, service: 'reference', manual: true });
       await holding(name, async (answer, asked) => {
         let isDone = false;
         const done = call(element, name).then(() => {
@@ -86,11 +86,7 @@ describe('a command of the element', () => {
     // `signOut` also deletes saved data; engine-controller.test.ts tests it.
     const { signOut: _signOut, ...commands } = COMMANDS;
     try {
-      const { element } = await world({
-        element: true,
-        service: 'reference',
-        settings: { baseUrl: undefined },
-      });
+      const { element } = await world({ element: true, service: 'reference', baseUrl: undefined });
       for (const name of Object.keys(commands) as Method[])
         expect((await rejection<UploaderError>(call(element, name))).code, name).to.equal('bad-config');
     } finally {

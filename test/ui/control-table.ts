@@ -46,7 +46,7 @@ const [A, B] = [fileOf(1, 2500, 'a.txt'), fileOf(2, 2500, 'b.txt')];
 const list =
   (answers: readonly Kind[], files: readonly File[], settings: WorldSettings = {}) =>
   async (): Promise<World<true>> => {
-    const stage = await world({ element: true, answers, settings });
+    const stage = await world({ element: true, answers, ...settings });
     await stage.element.addFiles(files);
     return stage;
   };
@@ -112,14 +112,14 @@ async function openEnded(): Promise<Stage> {
 /** Opens a list with an unfinished upload of an earlier visit, of which one chunk is stored. */
 async function openEarlier(): Promise<Stage> {
   const baseUrl = `https://${crypto.randomUUID()}.test`;
-  const store = await createUnfinished(A, { settings: { baseUrl } });
-  return world({ element: true, answers: ['cancel'], settings: { baseUrl }, store });
+  const store = await createUnfinished(A, { baseUrl });
+  return world({ element: true, answers: ['cancel'], baseUrl, store });
 }
 
 /** Opens a list with a file that another tab uploads. */
 async function openElsewhere(): Promise<Stage> {
   const baseUrl = `https://${crypto.randomUUID()}.test`;
-  const other = world({ settings: { baseUrl } });
+  const other = world({ baseUrl });
   other.service.answerAll('open', 'presign');
   await other.uploader.addFiles(A);
   await other.service.nextRequest('put');
@@ -138,19 +138,19 @@ export const SITUATIONS: readonly Situation[] = [
   {
     title: 'an empty list',
     state: [],
-    open: () => world({ element: true, settings: { directory: true } }),
+    open: () => world({ element: true, directory: true }),
     controls: { ...CHOOSE, 'Choose a folder': ['picker: folder'] },
   },
   {
     title: 'an empty list for one file',
     state: [],
-    open: () => world({ element: true, settings: { multiple: false } }),
+    open: () => world({ element: true, multiple: false }),
     controls: { 'Choose a file': PICKER },
   },
   {
     title: 'an empty list that is disabled',
     state: [],
-    open: () => world({ element: true, settings: { directory: true, disabled: true } }),
+    open: () => world({ element: true, directory: true, disabled: true }),
     controls: { 'Choose files': DISABLED, 'Choose a folder': DISABLED },
   },
   {

@@ -9,7 +9,7 @@ import { dragEvent, nextEvent, one, shown, textFile, textOf, transferOf } from '
 
 describe('dropping and pasting', () => {
   it('adds files that are dropped on the element, and shows that while dragging', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     const data = transferOf(textFile('dropped.txt'));
     expect(element.dispatchEvent(dragEvent('dragover', data))).to.equal(false);
     await element.updateComplete;
@@ -43,7 +43,7 @@ describe('dropping and pasting', () => {
   });
 
   it('adds nothing while disabled', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     element.disabled = true;
     await element.updateComplete;
     element.dispatchEvent(dragEvent('drop', transferOf(textFile('late.txt'))));
@@ -53,11 +53,7 @@ describe('dropping and pasting', () => {
   });
 
   it('does not invite files while the settings are invalid', async () => {
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { baseUrl: 'ftp://files.test' },
-    });
+    const { element } = await world({ element: true, service: 'reference', baseUrl: 'ftp://files.test' });
     expect(textOf(element)).to.contain("aren't set up correctly");
     const title = one(element, '[part~=drop-zone]').textContent;
     expect(element.dispatchEvent(dragEvent('dragover', transferOf(textFile('a.txt'))))).to.equal(false);
@@ -68,7 +64,7 @@ describe('dropping and pasting', () => {
   });
 
   it('adds files that are pasted anywhere but in a text field', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     const paste = (target: EventTarget, name: string): void => {
       const event = new ClipboardEvent('paste', { bubbles: true, cancelable: true });
       Object.defineProperty(event, 'clipboardData', { value: transferOf(textFile(name)) });
@@ -233,11 +229,7 @@ describe('reading dropped folders', () => {
       [false, 2],
       [true, 4],
     ] as const) {
-      const { element } = await world({
-        element: true,
-        service: 'reference',
-        settings: { manual: true, maxFiles: count },
-      });
+      const { element } = await world({ element: true, service: 'reference', manual: true, maxFiles: count });
       element.includeHidden = includeHidden;
       const event = new DragEvent('drop', { bubbles: true, cancelable: true });
       Object.defineProperty(event, 'dataTransfer', { value: data() });
@@ -269,7 +261,7 @@ describe('reading dropped folders', () => {
     it('keeps the handle of each file if the browser provides handles', keepsHandles);
 
   it('shows what was skipped', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     const event = new DragEvent('drop', { bubbles: true, cancelable: true });
     const data = { ...dropOf({ webkitGetAsEntry: () => folderEntry('nothing', []) }), types: ['Files'] };
     Object.defineProperty(event, 'dataTransfer', { value: data });

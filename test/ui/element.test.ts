@@ -32,10 +32,7 @@ describe('the element', () => {
   });
 
   it('reflects `disabled` as an attribute, and nothing else', async () => {
-    const { element } = await world({
-      element: true,
-      settings: { disabled: true, manual: true, noResume: true },
-    });
+    const { element } = await world({ element: true, disabled: true, manual: true, noResume: true });
     expect(element.getAttributeNames()).to.deep.equal(['disabled']);
     element.disabled = false;
     await element.updateComplete;
@@ -59,7 +56,7 @@ describe('the element', () => {
   });
 
   it('formats numbers for the locale of its texts', async () => {
-    const { element } = await world({ element: true, settings: { messages: { locale: 'de' } } as object });
+    const { element } = await world({ element: true, ...({ messages: { locale: 'de' } } as object) });
     expect(element.format).to.equal(createFormat('de'));
     expect(element.format.size(1_500_000)).to.match(/^1,5\sMB$/);
   });
@@ -79,7 +76,7 @@ describe('the element', () => {
   });
 
   it('clears announcements for one owner when another one is set', async () => {
-    const { element } = await world({ element: true, settings: { owner: 'ann', accept: '.pdf' } });
+    const { element } = await world({ element: true, owner: 'ann', accept: '.pdf' });
     await element.addFiles(freshFile(10, 'a.txt'));
     const alert = (): string => one(element, '[role=alert][aria-live]').textContent ?? '';
     while (!alert()) await new Promise(requestAnimationFrame);
@@ -99,7 +96,7 @@ describe('the element', () => {
   });
 
   it('does not read its settings again when only the list changes', async () => {
-    const { element } = await world({ element: true, settings: { manual: true } });
+    const { element } = await world({ element: true, manual: true });
     let readCount = 0;
     Object.defineProperty(element, 'chunkSize', {
       configurable: true,
@@ -123,7 +120,7 @@ describe('the element', () => {
   });
 
   it('opens no picker while it is disabled', async () => {
-    const { element, asked } = await world({ element: true, settings: { disabled: true, noResume: true } });
+    const { element, asked } = await world({ element: true, disabled: true, noResume: true });
     await element.browse();
     await element.browse('folder');
     expect(asked).to.deep.equal([]);
@@ -144,7 +141,7 @@ describe('the element', () => {
   });
 
   it('has no form before sign-in is required', async () => {
-    const { element } = await world({ element: true, settings: { auth: 'local' } });
+    const { element } = await world({ element: true, auth: 'local' });
     expect(all(element, 'slot[name=login]')).to.have.length(0);
     expect(element.children).to.have.length(0);
   });

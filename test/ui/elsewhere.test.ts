@@ -23,11 +23,7 @@ function translate(root: Node): void {
 
 describe('a translated page', () => {
   it('shows and announces new texts', async () => {
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { manual: true, accept: '.txt' },
-    });
+    const { element } = await world({ element: true, service: 'reference', manual: true, accept: '.txt' });
     await element.addFiles(textFile('a.txt'));
     await shown(() => textOf(element).includes('1 file ready'));
     translate(element.renderRoot);
@@ -57,7 +53,7 @@ describe('a translated page', () => {
 
 describe('an announcement', () => {
   it('changes the live region each time, also if the text is the same', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { accept: '.pdf' } });
+    const { element } = await world({ element: true, service: 'reference', accept: '.pdf' });
     const region = one(element, '[role=alert].silent');
     let changeCount = 0;
     const observer = new MutationObserver((records) => {
@@ -83,7 +79,7 @@ describe('the element in another document', () => {
   };
 
   it('keeps its styles, and takes drops and pastes of that document', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     const width = getComputedStyle(one(element, '.base')).borderTopWidth;
     const frame = await frameFor();
     const inner = frame.contentDocument as Document;
@@ -132,7 +128,7 @@ describe('the list in a container that scrolls', () => {
   };
 
   it('makes neither the container nor the document taller', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     const box = document.createElement('div');
     box.style.cssText = 'block-size: 200px; overflow: auto';
     element.replaceWith(box);
@@ -146,7 +142,7 @@ describe('the list in a container that scrolls', () => {
   });
 
   it('shows the rows of its place on a page that is zoomed or scaled', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     await addMany(element, 1000);
     const scroller = one(element, '.scroller');
     for (const style of ['zoom: 0.5', 'zoom: 2', 'scale: 0.5']) {
@@ -164,7 +160,7 @@ describe('the list in a container that scrolls', () => {
   });
 
   it('renders no more rows while it is not displayed', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     await addMany(element, 200);
     element.hidden = true;
     for (let count = 0; count < 20; count++) {
@@ -177,7 +173,7 @@ describe('the list in a container that scrolls', () => {
   });
 
   it('stays where the page jumps to', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     element.style.setProperty('--secure-uploader-list-height', 'none');
     await addMany(element, 1000);
     await shown(() => document.documentElement.scrollHeight > 50_000);

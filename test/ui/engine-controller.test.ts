@@ -8,7 +8,7 @@ import { all, button, shown } from './support.ts';
 
 describe('an event of the element', () => {
   it('has a frozen detail, bubbles, is composed, and can be prevented only if documented', async () => {
-    const { element } = await world({ element: true, settings: { manual: true } });
+    const { element } = await world({ element: true, manual: true });
     const events: CustomEvent[] = [];
     for (const name of ['file-add', 'file-added'] as const)
       element.addEventListener(name, (event) => events.push(event));
@@ -33,13 +33,11 @@ describe('an event of the element', () => {
     const { element } = await world({
       element: true,
       service: 'reference',
-      settings: {
-        auth: 'redirect',
-        silent: 'off',
-        getToken: undefined,
-        redirectUri,
-        manual: true,
-      },
+      auth: 'redirect',
+      silent: 'off',
+      getToken: undefined,
+      redirectUri,
+      manual: true,
     });
     await element.addFiles([freshFile(10), freshFile(10)]);
     const details: unknown[] = [];
@@ -54,11 +52,7 @@ describe('an event of the element', () => {
 
 describe('the element before its first settings', () => {
   it('has an empty snapshot, and no error of the settings', async () => {
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { baseUrl: undefined },
-    });
+    const { element } = await world({ element: true, service: 'reference', baseUrl: undefined });
     expect(element.snapshot).to.deep.equal({
       files: [],
       rejections: [],
@@ -81,11 +75,7 @@ describe('the element before its first settings', () => {
     const { error } = console;
     console.error = (...args: unknown[]) => reported.push(args.join(' '));
     try {
-      const { element } = await world({
-        element: true,
-        service: 'reference',
-        settings: { baseUrl: 'ftp://a.test' },
-      });
+      const { element } = await world({ element: true, service: 'reference', baseUrl: 'ftp://a.test' });
       const isShown = (): boolean => element.renderRoot.querySelector('[part=error]') !== null;
       expect([reported.length, isShown()]).to.deep.equal([1, true]);
       expect(reported[0]).to.match(/^<secure-uploader>: .+/);
@@ -119,7 +109,8 @@ describe('a sign-out with invalid settings', () => {
       const { element } = await world({
         element: true,
         service: 'reference',
-        settings: { baseUrl: 'ftp://a.test', keeperUrl: '/file-keeper.js' },
+        baseUrl: 'ftp://a.test',
+        keeperUrl: '/file-keeper.js',
       });
       let isOver = false;
       const left = rejection<Error & { code: string }>(element.signOut()).finally(() => {
@@ -138,7 +129,7 @@ describe('a sign-out with invalid settings', () => {
 
 describe('rendering', () => {
   it('follows changes, and not more than ten times a second', async () => {
-    const { element } = await world({ element: true, settings: { manual: true } });
+    const { element } = await world({ element: true, manual: true });
     const timesMs: number[] = [];
     // Only changes of the engine are rendered in animation frames. An announcement may be rendered at any time.
     const { requestAnimationFrame: nextFrame } = globalThis;
@@ -168,7 +159,7 @@ describe('rendering', () => {
   });
 
   it('waits twenty times as long as the last rendering took', async () => {
-    const { element } = await world({ element: true, settings: { manual: true } });
+    const { element } = await world({ element: true, manual: true });
     await element.addFiles([freshFile(10)]);
     await element.updateComplete;
     const waits: (number | undefined)[] = [];
@@ -205,7 +196,7 @@ describe('rendering', () => {
   });
 
   it('shows added files, and what a button did, at once, also after a slow rendering', async () => {
-    const { element } = await world({ element: true, settings: { manual: true } });
+    const { element } = await world({ element: true, manual: true });
     const now = performance.now.bind(performance);
     let extraMs = 0;
     performance.now = () => now() + extraMs;

@@ -238,11 +238,7 @@ describe('a folder', () => {
 
 describe('canceling a folder', () => {
   async function open(): Promise<World<true>> {
-    const stage = await world({
-      element: true,
-      answers: ['open', 'presign', 'cancel'],
-      settings: { concurrency: 6 },
-    });
+    const stage = await world({ element: true, answers: ['open', 'presign', 'cancel'], concurrency: 6 });
     await stage.element.addFiles([
       freshFile(900, 'a.txt'),
       ...['b.txt', 'c.txt'].map((name) => ({ file: freshFile(900, name), relativePath: `scans/${name}` })),

@@ -45,7 +45,7 @@ async function comeBack(settings: FormSettings = {}, now: FormSettings = setting
 
 /** Signs out on another page, whose uploader has another service. */
 async function signOutElsewhere(auth: AuthMode): Promise<void> {
-  const { element } = await world({ element: true, settings: { auth } });
+  const { element } = await world({ element: true, auth });
   await element.signOut();
   element.remove();
 }
@@ -191,7 +191,7 @@ describe('a form value that the browser restores', () => {
 
   it('is not there after a sign-out with invalid settings', async () => {
     const state = await leave({});
-    const { element } = await world({ element: true, settings: { baseUrl: '' } });
+    const { element } = await world({ element: true, baseUrl: '' });
     await element.signOut().catch(() => undefined);
     const stage = await inForm({ name: 'documents' });
     await restore(stage, state);

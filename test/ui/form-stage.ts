@@ -24,7 +24,7 @@ export async function inForm(
   answers: readonly (typeof DONE)[number][] = DONE,
 ): Promise<FormStage> {
   const form = await fixture<HTMLFormElement>(html`<form><fieldset></fieldset></form>`);
-  const stage = await world({ element: true, answers, settings });
+  const stage = await world({ element: true, answers, ...settings });
   form.querySelector('fieldset')?.append(stage.element);
   stage.element.requestUpdate();
   await stage.element.updateComplete;

@@ -30,11 +30,9 @@ async function inForm(settings: FormSettings = {}): Promise<FormStage> {
   const stage = await world({
     element: true,
     answers: ['open', 'presign', 'put'],
-    settings: {
-      name: 'documents',
-      submitWhenDone: true,
-      ...settings,
-    },
+    name: 'documents',
+    submitWhenDone: true,
+    ...settings,
   });
   const send = form.querySelector('button') as HTMLButtonElement;
   send.before(stage.element);

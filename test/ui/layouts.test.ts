@@ -60,7 +60,7 @@ describe('the layout', () => {
   });
 
   it('overlay covers the page while files are dragged over it, and adds the dropped files', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     element.layout = 'overlay';
     await element.updateComplete;
     const data = transferOf(textFile('dropped.txt'));
@@ -84,10 +84,10 @@ describe('the layout', () => {
     const elements: SecureUploader[] = [];
     for (const disabled of [true, false, false])
       elements.push(
-        Object.assign(
-          (await world({ element: true, service: 'reference', settings: { manual: true } })).element,
-          { layout: 'overlay', disabled },
-        ),
+        Object.assign((await world({ element: true, service: 'reference', manual: true })).element, {
+          layout: 'overlay',
+          disabled,
+        }),
       );
     for (const { updateComplete } of elements) await updateComplete;
     const [, second] = elements as [SecureUploader, SecureUploader, SecureUploader];
@@ -103,14 +103,10 @@ describe('the layout', () => {
 
   it('overlay leaves a drop on another uploader to that one', async () => {
     const overlay = Object.assign(
-      (await world({ element: true, service: 'reference', settings: { manual: true } })).element,
+      (await world({ element: true, service: 'reference', manual: true })).element,
       { layout: 'overlay' },
     );
-    const { element: area } = await world({
-      element: true,
-      service: 'reference',
-      settings: { manual: true },
-    });
+    const { element: area } = await world({ element: true, service: 'reference', manual: true });
     await overlay.updateComplete;
     const added = nextEvent(area, 'file-added');
     area.dispatchEvent(dragEvent('drop', transferOf(textFile('a.txt'))));
@@ -181,7 +177,7 @@ describe('the slot', () => {
   });
 
   it('shows content that is added later, in the footer and in a row', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     await element.addFiles([textFile('a.txt'), textFile('b.txt')]);
     await element.updateComplete;
     const [, file] = element.snapshot.files;

@@ -12,7 +12,7 @@ interface LeaveSettings extends WorldSettings {
 }
 
 const create = (settings: LeaveSettings = {}): Promise<World<true>> =>
-  world({ element: true, answers: ['open', 'presign'], settings });
+  world({ element: true, answers: ['open', 'presign'], ...settings });
 
 /** Adds a file, and waits until a chunk of it is sent. */
 async function begin(stage: World<true>, name = 'a.txt'): Promise<void> {

@@ -164,7 +164,7 @@ it('what has the keyboard focus has an outline of 2 px', async () => {
 describe('the list of the real element', () => {
   /** Opens a list in which the files `names` are being sent, and focuses its first row. */
   async function open(...names: string[]): Promise<Stage> {
-    const stage = await world({ element: true, answers: ['open', 'presign'], settings: { concurrency: 6 } });
+    const stage = await world({ element: true, answers: ['open', 'presign'], concurrency: 6 });
     const { element } = stage;
     await element.addFiles(names.map((name) => freshFile(900, name)));
     for (const name of names) await fileReaches(stage, name, 'uploading');

@@ -11,11 +11,7 @@ describe('the list', () => {
   it('offers another name if the folder has a file of that name, or uses it automatically', async () => {
     const name = uniqueName();
     const names: string[] = [];
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { parentId: 'folder-unique' },
-    });
+    const { element } = await world({ element: true, service: 'reference', parentId: 'folder-unique' });
     element.addEventListener('upload-completed', ({ detail }) => names.push(detail.name));
     const ended = (): Promise<unknown> => nextEvent(element, 'uploads-finished');
     for (let count = 0; count < 2; count += 1) {
@@ -44,7 +40,8 @@ describe('the list', () => {
       const { element } = await world({
         element: true,
         service: 'reference',
-        settings: { parentId: 'folder-unique', onConflict },
+        parentId: 'folder-unique',
+        onConflict,
       });
       element.addEventListener('upload-completed', ({ detail }) => names.push(detail.name));
       const ended = nextEvent(element, 'uploads-finished');
@@ -70,7 +67,9 @@ describe('the list', () => {
     const { element } = await world({
       element: true,
       service: 'reference',
-      settings: { manual: true, owner: 'ann', accept: '.txt' },
+      manual: true,
+      owner: 'ann',
+      accept: '.txt',
     });
     await element.addFiles([textFile('secret.txt'), textFile('secret.exe')]);
     await shown(() => element.shadowRoot?.querySelector('[role="alert"]')?.textContent?.includes('secret'));

@@ -94,11 +94,9 @@ describe('an element that is removed from the page', () => {
       const { element } = await world({
         element: true,
         service: 'reference',
-        settings: {
-          getToken: () => {
-            askedCount += 1;
-            return token;
-          },
+        getToken: () => {
+          askedCount += 1;
+          return token;
         },
       });
       const parent = element.parentElement;

@@ -31,11 +31,7 @@ const handleOf = (name: string): object => ({
 /** Creates an element whose button opens the picker `pick`. `asked.inputs` counts how often an input was used instead. */
 async function elementWith(pick: Picker, settings = {}) {
   globals.showOpenFilePicker = pick;
-  const { element } = await world({
-    element: true,
-    service: 'reference',
-    settings: { manual: true, ...settings },
-  });
+  const { element } = await world({ element: true, service: 'reference', manual: true, ...settings });
   const asked = { inputs: 0 };
   one(element, '#files').addEventListener('click', (event) => {
     event.preventDefault();
@@ -112,7 +108,7 @@ describe('choosing files by the button', () => {
     if (!own) return;
     Reflect.deleteProperty(HTMLInputElement.prototype, 'webkitdirectory');
     try {
-      const { element } = await world({ element: true, service: 'reference', settings: { directory: true } });
+      const { element } = await world({ element: true, service: 'reference', directory: true });
       expect(element.renderRoot.querySelector('[data-action=folder]')).to.equal(null);
     } finally {
       Object.defineProperty(HTMLInputElement.prototype, 'webkitdirectory', own);
@@ -120,7 +116,7 @@ describe('choosing files by the button', () => {
   });
 
   it('shows that the browser collects the files of a folder', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { directory: true } });
+    const { element } = await world({ element: true, service: 'reference', directory: true });
     const input = one<HTMLInputElement>(element, '#folder');
     input.addEventListener('click', (event) => event.preventDefault());
     activate();
@@ -137,7 +133,7 @@ describe('choosing files by the button', () => {
   });
 
   it('shows nothing if no picker opened, because the user did not click', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { directory: true } });
+    const { element } = await world({ element: true, service: 'reference', directory: true });
     activate(false);
     await element.browse('folder');
     globalThis.dispatchEvent(new Event('focus'));

@@ -20,15 +20,13 @@ async function setUp(settings: object, windows: readonly FakeWindow[]): Promise<
   const { element } = await world({
     element: true,
     service: 'reference',
-    settings: {
-      auth: 'popup',
-      silent: 'off',
-      getToken: undefined,
-      authorizePath: `${fixtures}authorize.html`,
-      redirectUri: `${fixtures}secure-uploader-callback.html`,
-      authOptions: { times: TIMES },
-      ...settings,
-    },
+    auth: 'popup',
+    silent: 'off',
+    getToken: undefined,
+    authorizePath: `${fixtures}authorize.html`,
+    redirectUri: `${fixtures}secure-uploader-callback.html`,
+    authOptions: { times: TIMES },
+    ...settings,
   });
   element.addEventListener('auth-redirect', (event) => {
     event.preventDefault();

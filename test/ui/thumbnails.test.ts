@@ -20,7 +20,7 @@ async function picture(name: string, color = '#f00', width = 300, height = 200):
 
 async function create(settings = {}): Promise<SecureUploader> {
   const properties = { manual: true, ...settings, ...{ thumbnails: true } };
-  return (await world({ element: true, service: 'reference', settings: properties })).element;
+  return (await world({ element: true, service: 'reference', ...properties })).element;
 }
 const rowOf = (element: SecureUploader, name: string): HTMLElement =>
   all(element, '.row').find((row) => row.textContent?.includes(name)) as HTMLElement;
@@ -222,7 +222,7 @@ describe('thumbnails', () => {
   });
 
   it('are not loaded without the attribute', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     await element.addFiles([await picture('red.png')]);
     await shown(() => element.renderRoot.querySelector('.row'));
     await until(quietFor(100, () => performance.getEntriesByType('resource').length));

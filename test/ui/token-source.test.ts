@@ -99,11 +99,7 @@ describe('a token that the page sets', () => {
   });
 
   it('is not used again after signing out', async () => {
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { getToken: undefined },
-    });
+    const { element } = await world({ element: true, service: 'reference', getToken: undefined });
     element.token = await tokenOf('alice');
     await element.updateComplete;
     const finished = nextEvent(element, 'uploads-finished');
@@ -116,11 +112,7 @@ describe('a token that the page sets', () => {
   });
 
   it('is replaced by `getToken`, and does not come back when that is removed', async () => {
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { getToken: undefined },
-    });
+    const { element } = await world({ element: true, service: 'reference', getToken: undefined });
     element.token = await tokenOf('alice');
     await element.updateComplete;
     element.getToken = () => new Promise(() => undefined);

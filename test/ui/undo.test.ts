@@ -22,7 +22,7 @@ afterEach(async () => {
 /** Opens a list in which each file is being sent. `ended` records the events that end an upload. */
 async function open(...names: string[]): Promise<World<true> & { readonly ended: string[] }> {
   const settings = { concurrency: 6 };
-  const stage = await world({ element: true, answers: ['open', 'presign', 'cancel'], settings });
+  const stage = await world({ element: true, answers: ['open', 'presign', 'cancel'], ...settings });
   const ended: string[] = [];
   for (const name of ['upload-canceled', 'file-removed'] as const)
     stage.element.addEventListener(name, ({ detail }) => ended.push(`${name} ${detail.name}`));

@@ -26,7 +26,7 @@ describe('uploading with the element', () => {
   });
 
   it('dispatches its events in order, each bubbling and composed', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { chunkEvents: true } });
+    const { element } = await world({ element: true, service: 'reference', chunkEvents: true });
     const received: string[] = [];
     const names = [
       'file-add',
@@ -62,11 +62,7 @@ describe('uploading with the element', () => {
 
   it('warns that there may be no file without commit-path', () =>
     captureWarnings(async (warnings) => {
-      const { element } = await world({
-        element: true,
-        service: 'reference',
-        settings: { commitPath: undefined },
-      });
+      const { element } = await world({ element: true, service: 'reference', commitPath: undefined });
       const completed = nextEvent(element, 'upload-completed');
       pick(element, textFile(uniqueName()));
       await completed;
@@ -92,11 +88,9 @@ describe('uploading with the element', () => {
     const { element } = await world({
       element: true,
       service: 'reference',
-      settings: {
-        getToken: async (...args) => {
-          asked++;
-          return (await getToken?.(...args)) ?? '';
-        },
+      getToken: async (...args) => {
+        asked++;
+        return (await getToken?.(...args)) ?? '';
       },
     });
     const watcher = new MutationObserver(() => {
@@ -113,11 +107,7 @@ describe('uploading with the element', () => {
   it('accepts a token through the write-only property, and never returns it', async () => {
     const { getToken } = (await world({ element: true, service: 'reference' })).element;
     const token = await getToken?.('first', new AbortController().signal);
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { getToken: undefined },
-    });
+    const { element } = await world({ element: true, service: 'reference', getToken: undefined });
     element.token = token as string;
     await element.updateComplete;
     expect(element.token).to.equal(undefined);
@@ -133,7 +123,9 @@ describe('uploading with the element', () => {
       const { element } = await world({
         element: true,
         service: 'reference',
-        settings: { auth, silent: 'off', getToken: undefined },
+        auth,
+        silent: 'off',
+        getToken: undefined,
       });
       const finished = nextEvent(element, 'uploads-finished');
       element.addEventListener('auth-required', async () => {
@@ -148,7 +140,9 @@ describe('uploading with the element', () => {
     const { element } = await world({
       element: true,
       service: 'reference',
-      settings: { auth: 'token', manual: true, getToken: undefined },
+      auth: 'token',
+      manual: true,
+      getToken: undefined,
     });
     const added = nextEvent(element, 'file-added');
     pick(element, textFile(uniqueName()));
@@ -176,7 +170,8 @@ describe('uploading with the element', () => {
     const { element } = await world({
       element: true,
       service: 'reference',
-      settings: { accept: '.txt', maxFileSize: '40' },
+      accept: '.txt',
+      maxFileSize: '40',
     });
     const rejected = nextEvent(element, 'file-rejected');
     pick(element, textFile('large.txt'), textFile('setup.exe', 'application/x-msdownload'));
@@ -194,11 +189,7 @@ describe('uploading with the element', () => {
   });
 
   it('shows the error of a folder without write permission, and what to do', async () => {
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { parentId: 'folder-readonly' },
-    });
+    const { element } = await world({ element: true, service: 'reference', parentId: 'folder-readonly' });
     const failed = nextEvent(element, 'upload-failed');
     pick(element, textFile(uniqueName()));
     expect((await failed).detail).to.include({ code: 'forbidden', status: 403 });
@@ -225,7 +216,7 @@ describe('uploading with the element', () => {
   });
 
   it('waits for the start button with manual', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     pick(element, textFile(uniqueName()), textFile(uniqueName()));
     await shown(() => all(element, '.row.queued').length === 2);
     const start = await shown(() =>
@@ -239,11 +230,7 @@ describe('uploading with the element', () => {
   });
 
   it('accepts only one file without multiple', async () => {
-    const { element } = await world({
-      element: true,
-      service: 'reference',
-      settings: { multiple: false, manual: true },
-    });
+    const { element } = await world({ element: true, service: 'reference', multiple: false, manual: true });
     expect(textOf(element)).to.contain('Drop a file here');
     pick(element, textFile('first.txt'), textFile('second.txt'));
     const panel = await shown(() => element.renderRoot.querySelector('[part=rejections]'));
@@ -252,7 +239,7 @@ describe('uploading with the element', () => {
   });
 
   it('pauses, resumes, cancels and removes by the buttons of a row', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     pick(element, textFile('paper.txt'));
     await shown(() => element.renderRoot.querySelector('.row.queued'));
     button(element, 'Pause: paper.txt').click();
@@ -274,11 +261,7 @@ describe('uploading with the element', () => {
     const { error } = console;
     console.error = (...args: unknown[]) => reported.push(args.join(' '));
     try {
-      const { element } = await world({
-        element: true,
-        service: 'reference',
-        settings: { baseUrl: undefined },
-      });
+      const { element } = await world({ element: true, service: 'reference', baseUrl: undefined });
       expect(textOf(element)).not.to.contain("aren't set up");
       pick(element, textFile('early.txt'));
       pick(element, textFile('early.txt'));
@@ -321,7 +304,7 @@ describe('uploading with the element', () => {
       const { element } = await world({
         element: true,
         service: 'reference',
-        settings: { uploadOrigins: 'https://a.example https://b.example' },
+        uploadOrigins: 'https://a.example https://b.example',
       });
       const name = uniqueName();
       const failed = nextEvent(element, 'upload-failed');
@@ -356,7 +339,7 @@ describe('leaving the page', () => {
   });
 
   it('pauses when it is removed, and resumes when it is added again', async () => {
-    const { element } = await world({ element: true, service: 'reference', settings: { manual: true } });
+    const { element } = await world({ element: true, service: 'reference', manual: true });
     await element.addFiles([textFile(uniqueName())]);
     const parent = element.parentElement;
     const paused = nextEvent(element, 'upload-paused');

@@ -21,7 +21,7 @@ function changedAt(place: number): Uint8Array<ArrayBuffer> {
 /** Returns an engine that waits for the file of an earlier visit, of which the first chunk is stored. */
 async function nextVisit(): Promise<World> {
   const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
-  const engine = world({ settings: noWorker, store });
+  const engine = world({ ...noWorker, store });
   await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
   engine.service.answerAll();
   return engine;
@@ -90,7 +90,7 @@ describe('a saved handle', () => {
         return;
       }
       await made.write(isSame ? content : changedAt(place));
-      const engine = world({ settings: noWorker, store: made.store });
+      const engine = world({ ...noWorker, store: made.store });
       engine.service.answerAll();
       if (!isSame) {
         await until(() => engine.row(made.name)?.pauseReason === 'needs-file');

@@ -11,7 +11,7 @@ const file = fileOf(1, 2500, 'a.bin');
 /** Returns an engine whose list has an upload of an earlier visit with one stored chunk. */
 async function nextVisit(settings = {}): Promise<{ engine: World; store: UploadStore }> {
   const store = await createUnfinished(file);
-  const engine = world({ settings, store });
+  const engine = world({ ...settings, store });
   await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
   engine.service.answerAll();
   return { engine, store };
@@ -101,8 +101,8 @@ describe('an upload of an earlier visit', () => {
 
   it('rejects a file of another time whose first bytes are the same, and whose stored chunk is not', async () => {
     const large = fileOf(3, 200_000, 'large.bin');
-    const store = await createUnfinished(large, { settings: { chunkSize: 100_000 } });
-    const engine = world({ settings: { chunkSize: 100_000 }, store });
+    const store = await createUnfinished(large, { chunkSize: 100_000 });
+    const engine = world({ chunkSize: 100_000, store });
     await until(() => engine.row('large.bin')?.pauseReason === 'needs-file');
     const bytes = new Uint8Array(await large.arrayBuffer());
     bytes[90_000] = 255 - (bytes[90_000] ?? 0);
@@ -127,7 +127,7 @@ describe('an upload of an earlier visit', () => {
     if (!old) throw new Error('there is a record');
     await store.save({ ...old, createdAtMs: Date.now() - 25 * 3_600_000 });
     await createUnfinished(fileOf(2, 2500, 'young.bin'), { store });
-    const engine = world({ settings: { keepDays: 1 }, store });
+    const engine = world({ keepDays: 1, store });
     await until(() => engine.row('young.bin')?.pauseReason === 'needs-file');
     expect(engine.phases()).to.deep.equal(['paused']);
     expect((await store.list()).map(({ name }) => name)).to.deep.equal(['young.bin']);
@@ -182,7 +182,7 @@ describe('an upload of an earlier visit', () => {
       await mayList.promise;
       return saved.list();
     };
-    const engine = world({ settings: { manual: true }, store: { ...saved, list } });
+    const engine = world({ manual: true, store: { ...saved, list } });
     await engine.uploader.addFiles([file]);
     mayList.resolve();
     await until(() => engine.row('b.bin')?.pauseReason === 'needs-file');
@@ -245,8 +245,8 @@ describe('a file that is added before the uploads of an earlier visit are restor
 
 describe('uploads of another owner', () => {
   it('leave the list with their owner, whatever their phase, stay saved, and come back with their owner', async () => {
-    const store = await createUnfinished(file, { settings: { owner: 'ann' } });
-    const engine = world({ settings: { owner: 'ann', accept: '.bin' }, store });
+    const store = await createUnfinished(file, { owner: 'ann' });
+    const engine = world({ owner: 'ann', accept: '.bin', store });
     const settings = {
       baseUrl: SERVICE_URL,
       parentId: 'folder-a',
@@ -273,7 +273,7 @@ describe('uploads of another owner', () => {
   });
 
   it('are not shown if their owner leaves while they are loaded', async () => {
-    const store = await createUnfinished(file, { settings: { owner: 'ann' } });
+    const store = await createUnfinished(file, { owner: 'ann' });
     const asked = deferred();
     const listing = deferred();
     const list: typeof store.list = async () => {
@@ -281,7 +281,7 @@ describe('uploads of another owner', () => {
       await listing.promise;
       return store.list();
     };
-    const engine = world({ settings: { owner: 'ann' }, store: { ...store, list } });
+    const engine = world({ owner: 'ann', store: { ...store, list } });
     await asked.promise;
     engine.uploader.configure({ ...engine.input, owner: 'bob' });
     listing.resolve();

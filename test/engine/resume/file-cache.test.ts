@@ -41,7 +41,7 @@ const kept = { keepFiles: true, chunkSize: 'auto' };
 
 describe('with `keep-files`', () => {
   it('files that ran or waited resume automatically after a reload, in the same session', async () => {
-    const before = world({ settings: kept, store });
+    const before = world({ ...kept, store });
     before.service.answerAll('open');
     await before.uploader.addFiles([
       { file: fileOf(1, 2500, 'a.bin'), relativePath: 'deep/a.bin' },
@@ -51,7 +51,7 @@ describe('with `keep-files`', () => {
     await keeps(2);
     await keepsSessions();
     await leave(before);
-    const engine = world({ settings: { ...kept, parentId: 'folder-b' }, store });
+    const engine = world({ ...kept, parentId: 'folder-b', store });
     engine.service.answerAll();
     await engine.waitForChange('upload-completed', 2);
     expect(engine.service.count('open')).to.equal(0);
@@ -61,14 +61,14 @@ describe('with `keep-files`', () => {
   });
 
   it('a file of several chunks sends only what is missing', async () => {
-    const before = world({ settings: { ...kept, chunkSize: 1000 }, store });
+    const before = world({ ...kept, chunkSize: 1000, store });
     before.service.answerAll('open', 'presign');
     await before.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await before.service.nextRequest('put')).answer();
     await until(async () => (await store.list())[0]?.stored.size === 1);
     await keeps(1);
     await leave(before);
-    const engine = world({ settings: { ...kept, chunkSize: 1000 }, store });
+    const engine = world({ ...kept, chunkSize: 1000, store });
     for (const hash of before.service.stored) engine.service.stored.add(hash);
     engine.service.answerAll();
     await engine.waitForChange('upload-completed');
@@ -80,7 +80,7 @@ describe('with `keep-files`', () => {
   it('a file that an earlier visit started without saving it resumes that upload, and is saved with it', async () => {
     const file = fileOf(1, 2500, 'a.bin');
     const store = await createUnfinished(file);
-    const engine = world({ settings: { keepFiles: true }, store });
+    const engine = world({ keepFiles: true, store });
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([file]);
     await until(async () => (await store.list())[0]?.file !== undefined);
@@ -93,7 +93,7 @@ describe('with `keep-files`', () => {
   });
 
   it('a file has the name that the user chose, and its session, on the next visit', async () => {
-    const before = world({ settings: kept, store });
+    const before = world({ ...kept, store });
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     (await before.service.nextRequest('open')).refuse(new UploaderError('name-taken', 'there is one'));
     await before.waitForChange('upload-failed');
@@ -103,7 +103,7 @@ describe('with `keep-files`', () => {
     await before.service.nextRequest('presign');
     await keepsSessions();
     await leave(before);
-    const engine = world({ settings: kept, store });
+    const engine = world({ ...kept, store });
     engine.service.answerAll();
     await engine.waitForChange('upload-completed');
     expect(engine.details('upload-completed')[0]?.name).to.equal('b.bin');
@@ -120,7 +120,7 @@ describe('with `keep-files`', () => {
           return store.fileBytes();
         },
       };
-      const engine = world({ settings: kept, store: slow });
+      const engine = world({ ...kept, store: slow });
       await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
       await stop(engine);
       mayCount.resolve();
@@ -130,7 +130,7 @@ describe('with `keep-files`', () => {
 
   for (const manual of [false, true])
     it(`a file that is added to a suspended list is saved, and left to other tabs (manual: ${manual})`, async () => {
-      const engine = world({ settings: { ...kept, manual }, store });
+      const engine = world({ ...kept, manual, store });
       const suspended = engine.uploader.suspend();
       await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
       await keeps(1);
@@ -139,7 +139,7 @@ describe('with `keep-files`', () => {
     });
 
   it('a file that waits keeps its lock after it is saved', async () => {
-    const engine = world({ settings: { ...kept, manual: true }, store });
+    const engine = world({ ...kept, manual: true, store });
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
     const key = (await savedFiles())[0]?.key ?? '';
@@ -158,7 +158,7 @@ describe('with `keep-files`', () => {
         await store.update(...change);
       },
     };
-    const engine = world({ settings: kept, store: slow });
+    const engine = world({ ...kept, store: slow });
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(new UploaderError('name-taken', 'there is one'));
     await engine.waitForChange('upload-failed');
@@ -182,7 +182,7 @@ describe('with `keep-files`', () => {
   ] as const) {
     it(`a file of ${what} that the user paused stays paused, and others continue`, async () => {
       const settings = { ...kept, chunkSize };
-      const before = world({ settings, store });
+      const before = world({ ...settings, store });
       before.service.answerAll('open');
       await before.uploader.addFiles(['a.bin', 'b.bin', 'c.bin'].map((each, at) => fileOf(at, 2500, each)));
       await before.service.nextRequest('presign');
@@ -191,7 +191,7 @@ describe('with `keep-files`', () => {
       await before.uploader.pause(before.id('b.bin'));
       await before.uploader.resume(before.id('b.bin'));
       await leave(before);
-      const engine = world({ settings, store });
+      const engine = world({ ...settings, store });
       engine.service.answerAll();
       await engine.waitForChange('upload-completed', 2);
       expect(engine.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'user' });
@@ -203,21 +203,21 @@ describe('with `keep-files`', () => {
   }
 
   it('a file that was only suspended with its list resumes automatically on another page', async () => {
-    const before = world({ settings: kept, store });
+    const before = world({ ...kept, store });
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
     await before.uploader.suspend();
-    const engine = world({ settings: kept, store: createUploadStore({ name }) });
+    const engine = world({ ...kept, store: createUploadStore({ name }) });
     engine.service.answerAll();
     await engine.waitForChange('upload-completed');
   });
 
   it('a file that is active in another page waits for that page', async () => {
-    const one = world({ settings: kept, store });
+    const one = world({ ...kept, store });
     await one.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
     await one.service.nextRequest('open');
-    const other = world({ settings: kept, store: createUploadStore({ name }) });
+    const other = world({ ...kept, store: createUploadStore({ name }) });
     other.service.answerAll();
     await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
     await one.uploader.suspend();
@@ -230,7 +230,7 @@ describe('with `keep-files`', () => {
     try {
       const saved: string[] = [];
       const save = async ({ name }: { name: string }): Promise<void> => void saved.push(name);
-      const engine = world({ settings: kept, store: { ...store, save } });
+      const engine = world({ ...kept, store: { ...store, save } });
       await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
       engine.service.answerAll();
       await engine.waitForChange('upload-completed');
@@ -242,12 +242,12 @@ describe('with `keep-files`', () => {
   });
 
   it('a file that was picked again is listed once, and is uploaded once', async () => {
-    const before = world({ settings: kept, store });
+    const before = world({ ...kept, store });
     const file = fileOf(1, 10, 'a.bin');
     await before.uploader.addFiles([file]);
     await keeps(1);
     await leave(before);
-    const engine = world({ settings: { ...kept, manual: true }, store });
+    const engine = world({ ...kept, manual: true, store });
     await engine.uploader.addFiles([file]);
     await until(async () => (await savedFiles()).length === 1);
     engine.service.answerAll();
@@ -258,7 +258,7 @@ describe('with `keep-files`', () => {
   });
 
   it('a file is deleted when its upload is canceled, removed or deleted with all data', async () => {
-    const engine = world({ settings: { ...kept, manual: true, cancelPath: '' }, store });
+    const engine = world({ ...kept, manual: true, cancelPath: '', store });
     await engine.uploader.addFiles(['a', 'b', 'c'].map((each, at) => fileOf(at, 10, each)));
     await keeps(3);
     await engine.uploader.cancel(engine.id('a'));
@@ -268,17 +268,17 @@ describe('with `keep-files`', () => {
     await engine.uploader.signOut();
     await keeps(0);
     await leave(engine);
-    const next = world({ settings: kept, store });
+    const next = world({ ...kept, store });
     await next.uploader.addFiles([fileOf(4, 10, 'd')]);
     expect(next.uploader.snapshot.files.map((file) => file.name)).to.deep.equal(['d']);
   });
 
   it('files of another owner stay saved, and are restored for their owner', async () => {
-    const before = world({ settings: { ...kept, owner: 'ann' }, store });
+    const before = world({ ...kept, owner: 'ann', store });
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
     await leave(before);
-    const engine = world({ settings: { ...kept, owner: 'bob' }, store });
+    const engine = world({ ...kept, owner: 'bob', store });
     const settings = { baseUrl: SERVICE_URL, auth: 'none', keepFiles: true } as const;
     engine.uploader.configure({ ...settings, owner: 'ann' });
     await until(() => engine.phase('a.bin') !== undefined);
@@ -290,7 +290,7 @@ describe('with `keep-files`', () => {
   });
 
   it('files of an owner who left while they were loaded are not shown', async () => {
-    const before = world({ settings: { ...kept, owner: 'ann' }, store });
+    const before = world({ ...kept, owner: 'ann', store });
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
     await leave(before);
@@ -305,7 +305,7 @@ describe('with `keep-files`', () => {
       await listing.promise;
       return store.list();
     };
-    const engine = world({ settings: { ...kept, owner: 'ann' }, store: { ...store, list, prune } });
+    const engine = world({ ...kept, owner: 'ann', store: { ...store, list, prune } });
     await asked.promise;
     engine.uploader.configure({ baseUrl: SERVICE_URL, auth: 'none', keepFiles: true, owner: 'bob' });
     listing.resolve();
@@ -317,8 +317,8 @@ describe('with `keep-files`', () => {
     const sized = (name: string, value: number): File =>
       Object.defineProperty(fileOf(1, 10, name), 'size', { value });
     const large = sized('large.bin', 4 * 2 ** 20 + 1);
-    const engine = world({ settings: { ...kept, manual: true }, store });
-    const nothing = world({ settings: { ...kept, manual: true, noResume: true }, store });
+    const engine = world({ ...kept, manual: true, store });
+    const nothing = world({ ...kept, manual: true, noResume: true, store });
     await nothing.uploader.addFiles([fileOf(2, 10, 'b.bin')]);
     await engine.uploader.addFiles([large, sized('exact.bin', 4 * 2 ** 20), fileOf(3, 10, 'small.bin')]);
     await keeps(2);
@@ -328,11 +328,7 @@ describe('with `keep-files`', () => {
 
   it('a file that cannot be read is not saved, and keeps no other file from being saved', async () => {
     const warnings: string[] = [];
-    const engine = world({
-      settings: { ...kept, manual: true },
-      store,
-      warn: (text) => warnings.push(text),
-    });
+    const engine = world({ ...kept, manual: true, store, warn: (text) => warnings.push(text) });
     const gone = fileOf(1, 10, 'gone.bin');
     // The first bytes can be read, as those of a file that is deleted between the two reads.
     gone.arrayBuffer = () => Promise.reject(new DOMException('', 'NotReadableError'));
@@ -343,7 +339,7 @@ describe('with `keep-files`', () => {
 
   it('no more than 64 MiB are saved in all, and uploads beyond that continue without saving', async () => {
     const fileBytes = async (): Promise<number> => 64 * 2 ** 20 - 15;
-    const engine = world({ settings: kept, store: { ...store, fileBytes } });
+    const engine = world({ ...kept, store: { ...store, fileBytes } });
     await engine.uploader.addFiles([
       fileOf(1, 10, 'fits'),
       fileOf(2, 10, 'does not'),
@@ -367,7 +363,7 @@ describe('with `keep-files`', () => {
       return Object.create(IDBRequest.prototype) as IDBRequest<IDBValidKey>;
     };
     try {
-      const engine = world({ settings: kept, store, warn: (text) => warnings.push(text) });
+      const engine = world({ ...kept, store, warn: (text) => warnings.push(text) });
       await engine.uploader.addFiles([fileOf(1, 10, 'a')]);
       await until(() => warnings.length > 0);
       engine.service.answerAll();

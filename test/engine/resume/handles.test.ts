@@ -59,7 +59,7 @@ describe('a file whose handle was saved', () => {
   it('resumes in its turn, if more files are found than run at once', async () => {
     const { store, remove } = await createWithHandle();
     for (let count = 1; count < 5; count += 1) await createWithHandle({ store });
-    const engine = world({ settings: { concurrency: 1 }, store });
+    const engine = world({ concurrency: 1, store });
     const reasonOf = (at: number): unknown => engine.uploader.snapshot.files[at]?.pauseReason;
     if (remove) await until(() => reasonOf(0) === undefined && reasonOf(4) !== 'resuming');
     else await until(() => reasonOf(4) === 'needs-file');

@@ -152,12 +152,12 @@ describe('a kept file that another tab sends while the page opens', () => {
   /** Like `opened()`, with `keep-files`. */
   async function kept(): Promise<{ store: UploadStore; one: World; other: World }> {
     const store = newStore();
-    const one = await halfWay({ settings: { keepFiles: true }, store });
+    const one = await halfWay({ keepFiles: true, store });
     await until(async () => {
       const [record] = await store.list();
       return record?.file !== undefined && record.stored.size === 1;
     });
-    const other = world({ settings: { keepFiles: true }, store });
+    const other = world({ keepFiles: true, store });
     other.service.answerAll();
     await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
     return { store, one, other };
@@ -195,7 +195,7 @@ describe('a kept file that another tab sends while the page opens', () => {
 
   it('continues in one of two other tabs, and is canceled for both of them there', async () => {
     const { store, one, other } = await kept();
-    const third = world({ settings: { keepFiles: true }, store });
+    const third = world({ keepFiles: true, store });
     await until(() => third.row('a.bin')?.pauseReason === 'other-tab');
     for (const { service } of [other, third]) service.hold('put');
     await one.uploader.close();
@@ -209,7 +209,7 @@ describe('a kept file that another tab sends while the page opens', () => {
 
   it('is not sent again if it ends while the records are read', async () => {
     const store = newStore();
-    const before = world({ settings: { keepFiles: true }, store });
+    const before = world({ keepFiles: true, store });
     before.service.answerAll('open', 'presign', 'commit');
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin'), fileOf(2, 10, 'b.bin')]);
     await until(async () => (await store.list()).filter((record) => record.file).length === 2);
@@ -224,7 +224,7 @@ describe('a kept file that another tab sends while the page opens', () => {
       await until(async () => (await store.list()).length === 1);
       return records;
     };
-    const engine = world({ settings: { keepFiles: true }, store: { ...store, list } });
+    const engine = world({ keepFiles: true, store: { ...store, list } });
     await until(() => engine.uploader.snapshot.files.some(({ pauseReason }) => pauseReason === 'other-tab'));
     second.answer();
     await before.waitForChange('upload-completed', 2);
@@ -236,7 +236,7 @@ describe('a kept file that another tab sends while the page opens', () => {
   it('is not taken for one of another tab if the settings change while it is restored', async () => {
     const { store, one, other } = await kept();
     await Promise.all([one, other].map(({ uploader }) => uploader.close()));
-    const next = world({ settings: { keepFiles: true }, store });
+    const next = world({ keepFiles: true, store });
     next.service.answerAll();
     for (const batchSize of [10, 11, 12]) next.uploader.configure({ ...next.input, batchSize });
     await next.waitForChange('upload-completed');
@@ -249,7 +249,7 @@ describe('a kept file that another tab sends while the page opens', () => {
       const record = await store.find(key);
       return record && { ...record, firstSliceHash: 'another' };
     };
-    const other = world({ settings: { keepFiles: true }, store: { ...store, find } });
+    const other = world({ keepFiles: true, store: { ...store, find } });
     await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
     await Promise.all([one, first].map(({ uploader }) => uploader.close()));
     await until(() => other.row('a.bin')?.pauseReason === 'needs-file');

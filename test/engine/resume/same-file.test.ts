@@ -18,7 +18,7 @@ const other = (): File =>
 
 /** Returns an engine whose list has `file` of an earlier visit with one stored chunk. */
 async function nextVisit(settings = {}): Promise<World> {
-  const engine = world({ settings: { ...noWorker, ...settings }, store: await createUnfinished(file) });
+  const engine = world({ ...noWorker, ...settings, store: await createUnfinished(file) });
   await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
   engine.service.answerAll();
   return engine;
@@ -66,7 +66,7 @@ describe('an added file that differs from a needed one in its time', () => {
     const second = other();
     const store = await createUnfinished(file);
     await createUnfinished(second, { store });
-    const engine = world({ settings: noWorker, store });
+    const engine = world({ ...noWorker, store });
     await until(() => phasesOf(engine).join() === 'needs-file,needs-file');
     engine.service.answerAll();
     await engine.uploader.addFiles([later(second), later(file)]);
@@ -76,7 +76,7 @@ describe('an added file that differs from a needed one in its time', () => {
   });
 
   it('is another upload if nothing is saved that it could be compared with', async () => {
-    const engine = world({ settings: noWorker });
+    const engine = world({ ...noWorker });
     engine.service.answerAll();
     await engine.uploader.addFiles([onDrive(fileOf(1, 900, 'photo.jpg'), { isAway: true })]);
     await until(() => engine.row('photo.jpg')?.pauseReason === 'needs-file');
@@ -143,7 +143,7 @@ describe('a file that is opened again by its handle', () => {
   /** Returns an engine that has stored one chunk of `away.bin`, which then became unreadable. */
   async function touched(getFile: () => Promise<File>): Promise<World> {
     const drive = { isAway: false };
-    const engine = world({ settings: noWorker });
+    const engine = world({ ...noWorker });
     engine.service.answerAll('open', 'presign', 'commit');
     const picked = { file: onDrive(large(), drive), relativePath: 'away.bin', handle: handleOf(getFile) };
     await engine.uploader.addFiles([picked]);
@@ -184,7 +184,7 @@ describe('a file that is opened again by its handle', () => {
 
   it('is opened once if it is changed again and again', async () => {
     let openedCount = 0;
-    const engine = world({ settings: noWorker });
+    const engine = world({ ...noWorker });
     engine.service.answerAll('open', 'presign', 'commit');
     const handle = handleOf(async () => later(large(), ++openedCount * 1000));
     await engine.uploader.addFiles([{ file: large(), relativePath: 'away.bin', handle }]);
@@ -199,7 +199,7 @@ describe('a file that is opened again by its handle', () => {
   });
 
   it('is requested if nothing is saved that it could be compared with', async () => {
-    const engine = world({ settings: noWorker });
+    const engine = world({ ...noWorker });
     engine.service.answerAll();
     const handle = handleOf(async () => new File([bytesOf(9, 900)], 'away.bin', { lastModified: 1 }));
     const away = onDrive(fileOf(1, 900, 'away.bin'), { isAway: true });

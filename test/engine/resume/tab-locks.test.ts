@@ -50,7 +50,7 @@ describe('an upload that both tabs restored', () => {
     const { now } = Date;
     try {
       Date.now = () => now() + 26 * 3_600_000;
-      void world({ settings: { keepDays: 1 }, store });
+      void world({ keepDays: 1, store });
       // Waits until the engine has deleted the old record that no tab runs.
       await until(async () => (await store.list()).every(({ name }) => name !== 'z.bin'));
       await settled();
@@ -130,7 +130,7 @@ describe('an upload that waits for another tab', () => {
 async function leaderAndWaiter(picked = file): Promise<{ store: UploadStore; one: World; other: World }> {
   const store = newStore();
   const settings = { workerUrl: '/no-such-worker.js', concurrency: 1 };
-  const [one, other] = [world({ settings, store }), world({ settings, store })];
+  const [one, other] = [world({ ...settings, store }), world({ ...settings, store })];
   one.service.answerAll('open', 'presign', 'cancel');
   await one.uploader.addFiles([picked]);
   (await one.service.nextRequest('put')).answer();
@@ -212,7 +212,7 @@ describe('a file that waits for another tab', () => {
     one.service.answerAll('open', 'presign');
     await one.uploader.addFiles([fileOf(1, 50_000, 'a.bin')]);
     await one.service.nextRequest('put');
-    const other = world({ settings: { concurrency: 1 }, store });
+    const other = world({ concurrency: 1, store });
     other.service.answerAll();
     await other.uploader.addFiles([fileOf(1, 50_000, 'a.bin'), fileOf(2, 500, 'b.bin')]);
     await until(() => other.phase('b.bin') === 'done' && other.row('a.bin')?.pauseReason === 'other-tab');
@@ -247,7 +247,7 @@ describe('uploads that wait for sign-in', () => {
     const signIn = new ScriptedSignIn();
     const service = new ScriptedService();
     const connect = signIn.connectTo(SERVICE_URL, service);
-    const engine = world({ settings: { concurrency: 1, noResume: true }, connect });
+    const engine = world({ concurrency: 1, noResume: true, connect });
     await engine.uploader.addFiles([fileOf(1, 50_000, 'a.bin'), fileOf(2, 500, 'b.bin')]);
     engine.uploader.configure({ ...engine.input, baseUrl: 'https://other.test' });
     await engine.uploader.addFiles([fileOf(3, 500, 'c.bin')]);

@@ -284,10 +284,7 @@ describe('the progress of an upload', () => {
   it('never decreases, and is full only when the file is completed, whatever happens during the upload', async () => {
     await fc.assert(
       fc.asyncProperty(moves, fc.integer({ min: 1, max: 5500 }), async (script, sizeBytes) => {
-        const engine = world({
-          settings: { noResume: true },
-          policy: { attempts: 1e6, baseMs: 0, capMs: 0 },
-        });
+        const engine = world({ noResume: true, policy: { attempts: 1e6, baseMs: 0, capMs: 0 } });
         engine.service.answerAll('open', 'presign', 'cancel');
         await engine.uploader.addFiles([fileOf(sizeBytes, sizeBytes, 'a.bin')]);
         for (const step of script) {

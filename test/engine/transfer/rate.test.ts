@@ -25,7 +25,7 @@ async function answerPuts({ service }: World, count: number, ms: number, rounds:
 
 describe('the transfer rate of the list', () => {
   it('is the bytes sent divided by the time they took, also with many small files', async () => {
-    const engine = world({ settings: { concurrency: 6, chunkSize: 'auto' } });
+    const engine = world({ concurrency: 6, chunkSize: 'auto' });
     engine.service.answerAll('open', 'presign', 'commit');
     const files = Array.from({ length: 300 }, (_, index) => fileOf(index + 1, 2000, `${index}.bin`));
     let shown: number | undefined;
@@ -73,7 +73,7 @@ describe('the time left of the list', () => {
 
 describe('a file that was canceled and is retried', () => {
   it('counts as sent only bytes sent since the retry', async () => {
-    const engine = world({ settings: { concurrency: 1 } });
+    const engine = world({ concurrency: 1 });
     engine.service.isForgetful = true;
     engine.service.answerAll('open', 'presign', 'cancel');
     await engine.uploader.addFiles([fileOf(1, 10_000, 'a.bin')]);

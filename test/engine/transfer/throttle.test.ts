@@ -7,7 +7,7 @@ import { world } from '../../support/world.ts';
 
 it('a throttle that is removed, or set, during an upload applies from the next chunk', async () => {
   // A chunk of 1,000 bytes at one byte per second: the second chunk would start after 1,000 seconds.
-  const engine = world({ settings: { throttle: 1, concurrency: 1 } });
+  const engine = world({ throttle: 1, concurrency: 1 });
   engine.service.answerAll('open', 'presign', 'commit');
   await engine.uploader.addFiles([fileOf(1, 5000, 'a.bin')]);
   (await engine.service.nextRequest('put')).answer();
