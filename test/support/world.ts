@@ -44,7 +44,7 @@ type ServiceName = 'reference' | undefined;
 export interface WorldOptions<E extends IsElement = undefined, S extends ServiceName = undefined>
   extends WorldSettings,
     UploaderOptions {
-  /** If true, the page has the element. */
+  /** If true, the page has the element. The test imports src/define.ts, which the tests of engines don't load. */
   readonly element?: E;
   /** Alice is signed in to the reference service. By default, the service is scripted. */
   readonly service?: S;
@@ -212,7 +212,6 @@ function openEngine(input: SettingsInput, options: UploaderOptions, service?: Sc
 async function openElement(properties: object, service?: ScriptedService) {
   const asked: string[] = [];
   if (service) watchBrowser(asked);
-  await import('../../src/define.ts');
   const element = await fixture<SecureUploader>(html`<secure-uploader></secure-uploader>`);
   const changes: Change[] = [];
   element.dispatchEvent = (event) => {
