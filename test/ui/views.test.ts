@@ -1,5 +1,5 @@
-// Outline and accessibility of every state of the views. The outlines are stored in view-outlines.txt. Each run writes the current ones
-// to test-results: after a check of each changed line, `cp test-results/view-outlines.txt test/ui` stores them.
+// Outline and accessibility of every state of the views. The outlines are stored in view-outlines.txt. Each run writes the current
+// ones to test-results: after a check of each changed line, `cp test-results/view-outlines.txt test/ui` stores them.
 
 import { expect } from '@open-wc/testing';
 import { writeFile } from '@web/test-runner-commands';
