@@ -39,12 +39,20 @@ export async function settled(): Promise<void> {
   }
 }
 
-/** Resolves as soon as `isTrue` returns true, or a promise of true. Checks once per task, until the timeout of the test. */
+/** The timer of the browser, also while a test stops the clock. */
+const { setTimeout } = globalThis;
+/**
+ * Number of looks in as many tasks. After them, `until` leaves the processor to the service and to other pages between two looks.
+ */
+const LOOKS_AT_ONCE = 50;
+
+/** Resolves when `isTrue` returns true, or a promise of true. Looks once per task, and later every few milliseconds. */
 export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (;;) {
+  for (let looks = 0; ; looks += 1) {
     const answer = isTrue();
     if (answer === true || (await answer)) return;
-    await settled();
+    if (looks < LOOKS_AT_ONCE) await settled();
+    else await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
 

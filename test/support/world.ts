@@ -10,7 +10,7 @@ import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts'
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { findReference, tokenOf } from '../service/reference.ts';
 import { fileOf } from './bytes.ts';
-import { settled, until } from './collect.ts';
+import { until } from './collect.ts';
 import { type Kind, ScriptedService } from './scripted-service.ts';
 
 /**
@@ -292,24 +292,23 @@ export function stateOf({ element, asked }: Stage): string[] {
   ];
 }
 
-/** Resolves like `settled`. Rejects after the test has ended, so that a test that timed out does not disturb the next ones. */
-export async function settledOn(element: Element): Promise<void> {
-  if (!element.isConnected) throw new Error('The test has ended');
-  await settled();
-}
+/** Waits like `until`. Rejects after the test has ended, so that a test that timed out does not disturb the next ones. */
+export const untilOn = (element: Element, isTrue: () => boolean): Promise<void> =>
+  until(() => {
+    if (!element.isConnected) throw new Error('The test has ended');
+    return isTrue();
+  });
 
 /** Waits until the engine's state is `state`, then renders the element. If the state is never reached, the test times out. */
 export async function reaches(stage: Stage, state: readonly string[]): Promise<void> {
-  while (stateOf(stage).join() !== state.join()) await settledOn(stage.element);
+  await untilOn(stage.element, () => stateOf(stage).join() === state.join());
   stage.element.requestUpdate();
   await stage.element.updateComplete;
 }
 
 /** Waits until the newest file named `name` is in `phase`. Resolves with the id of the file. */
 export async function fileReaches({ element }: Stage, name: string, phase: string): Promise<string> {
-  for (;;) {
-    const file = element.snapshot.files.findLast((each) => each.name === name);
-    if (file?.phase === phase) return file.id;
-    await settledOn(element);
-  }
+  const newest = () => element.snapshot.files.findLast((each) => each.name === name);
+  await untilOn(element, () => newest()?.phase === phase);
+  return newest()?.id ?? '';
 }

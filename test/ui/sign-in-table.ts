@@ -3,7 +3,7 @@
 import { password } from '../auth/people.ts';
 import { freshFile } from '../support/bytes.ts';
 import { settled } from '../support/collect.ts';
-import { type FakeWindow, type Stage, settledOn, watchBrowser, world } from '../support/world.ts';
+import { type FakeWindow, type Stage, untilOn, watchBrowser, world } from '../support/world.ts';
 import { asks, CHOOSE, DISABLED, FIELD, type Situation } from './control-table.ts';
 import { shown } from './support.ts';
 
@@ -37,7 +37,7 @@ async function setUp(settings: object, windows: readonly FakeWindow[]): Promise<
 
 /** Resolves when sign-in is in `state`. */
 async function signInReaches({ element }: Stage, state: string): Promise<void> {
-  while (element.snapshot.auth.state !== state) await settledOn(element);
+  await untilOn(element, () => element.snapshot.auth.state === state);
 }
 
 /** Returns a function that adds a file and waits until sign-in is in `state`. */
