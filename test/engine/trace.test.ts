@@ -15,7 +15,7 @@ import type {
 import { addFault, findReference, tokenOf, uniqueName } from '../service/reference.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { firstSeed } from '../support/scope.ts';
+import { firstSeed, isFullSize } from '../support/scope.ts';
 import { type World, world } from '../support/world.ts';
 
 const { reportError } = globalThis;
@@ -309,7 +309,6 @@ const FAULTS = [
 async function scan(seed: number): Promise<void> {
   const { storageUrl } = await findReference();
   const spans: Span[] = [];
-  const reports: Diagnosis[] = [];
   const secrets = new Set([storageUrl, 'secret-of-the-service', 'folder-a', 'alice', 'upload_url']);
   const faults = fc.sample(fc.tuple(fc.constantFrom(...OPERATIONS), fc.constantFrom(...FAULTS)), {
     seed,
@@ -320,26 +319,27 @@ async function scan(seed: number): Promise<void> {
     secrets.add(token);
     return token;
   };
-  const { uploader } = await world({
-    service: 'reference',
-    getToken,
-    owner: 'alice',
-    noResume: true,
-    onSpan: (span) => spans.push(span),
-    policy: { attempts: 2, baseMs: 1, capMs: 2 },
-  });
   // Many rejected tokens at once would make the engine wait for 30 seconds.
   faults.splice(0, 1, ['session', { status: 401 } as never]);
-  uploader.on('upload-completed', ({ name, sessionId, chunks, commit }) => {
-    for (const secret of [
-      name,
-      sessionId,
-      JSON.stringify(commit),
-      ...chunks.flatMap((each) => [each.hash, each.receipt]),
-    ])
-      if (secret) secrets.add(secret);
-  });
-  for (let at = 0; at < COUNT; at += 10) {
+  /** Makes ten uploads. Their engine alone waits for an outage that it sees. */
+  const makeTen = async (at: number): Promise<Diagnosis> => {
+    const { uploader } = await world({
+      service: 'reference',
+      getToken,
+      owner: 'alice',
+      noResume: true,
+      onSpan: (span) => spans.push(span),
+      policy: { attempts: 2, baseMs: 1, capMs: 2 },
+    });
+    uploader.on('upload-completed', ({ name, sessionId, chunks, commit }) => {
+      for (const secret of [
+        name,
+        sessionId,
+        JSON.stringify(commit),
+        ...chunks.flatMap((each) => [each.hash, each.receipt]),
+      ])
+        if (secret) secrets.add(secret);
+    });
     for (const [operation, fault] of faults.slice(at, at + 10)) {
       const name = uniqueName();
       secrets.add(name);
@@ -348,9 +348,10 @@ async function scan(seed: number): Promise<void> {
       await uploader.addFiles([file]);
     }
     await until(() => isOver(uploader));
-    reports.push(await uploader.diagnose());
-    for (const { id } of uploader.snapshot.files) await uploader.remove(id);
-  }
+    return uploader.diagnose();
+  };
+  const starts = Array.from({ length: COUNT / 10 }, (_, ten) => ten * 10);
+  const reports = await Promise.all(starts.map(makeTen));
   const text = JSON.stringify([spans, reports]);
   expect(JSON.stringify(spans)).not.to.contain('http');
   expect([...secrets].filter((secret) => text.includes(secret))).to.deep.equal([]);
@@ -359,6 +360,7 @@ async function scan(seed: number): Promise<void> {
   expect(spans.length).to.be.greaterThan(COUNT * 4);
 }
 
-for (let at = 0; at < 5; at += 1)
-  it(`${COUNT} uploads with a fault each leave no secret in spans and reports: part ${at + 1} of 5`, () =>
+const PARTS = isFullSize ? 5 : 2;
+for (let at = 0; at < PARTS; at += 1)
+  it(`${COUNT} uploads with a fault each leave no secret in spans and reports: part ${at + 1} of ${PARTS}`, () =>
     scan(firstSeed + at));
