@@ -72,7 +72,8 @@ function loadedBy(root, file) {
   const found = new Set();
   const add = (text) => {
     if (!/^[\w./@-]+\.\w+$/.test(text)) return;
-    const path = text.startsWith('.') ? normalize(join(dirname(file), text)) : text;
+    // A page loads a file of the project by its absolute path.
+    const path = text.startsWith('.') ? normalize(join(dirname(file), text)) : text.replace(/^\//, '');
     for (const name of [path, path.replace(/\.js$/, '.ts')])
       if (!name.startsWith('..') && existsSync(join(root, name)) && statSync(join(root, name)).isFile())
         found.add(name);

@@ -4,11 +4,12 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesUnder } from '../files.mjs';
 import { mutations } from '../security-mutations.mjs';
+import { findMutants } from './mutants.mjs';
 
 /** Number of tests after which a run leaves a mutant: a mutant that many tests detect tells nothing about one of them. */
 export const MOST_KILLS = 10;
 
-const identity = ['file', 'column', 'operator', 'within', 'before', 'after'];
+const identity = ['file', 'operator', 'within', 'before', 'after', 'occurrence'];
 
 const keyOf = (mutant) => identity.map((name) => mutant[name]).join('\n');
 
@@ -36,12 +37,12 @@ export function addRow(path, mutant, { kills, tests }, seconds) {
 
 const folderOf = (file) => file.split('/').slice(0, 2).join('/');
 
-/** Returns the number of tests that detect the mutant of a row. */
+/** Returns the number of tests that detect the mutant of a row: of the tests that ran, which are not all if it is `MOST_KILLS`. */
 const countOf = ({ detectedBy }) => Object.values(detectedBy).flat().length;
 
-/** Returns test files that detect all detected mutants: again and again the file that detects most of the rest per line. */
+/** Returns test files that detect all `rows`: again and again the file that detects most of the rest per line. */
 function coverOf(rows, linesOf) {
-  const left = new Set(rows.filter(({ detectedBy }) => Object.keys(detectedBy).length > 0));
+  const left = new Set(rows);
   const chosen = new Set();
   while (left.size > 0) {
     const gains = new Map();
@@ -91,10 +92,20 @@ export function readFaults(root) {
 
 /**
  * Prints what a matrix says: for each folder the mutants that no test, one test, and more tests detect; for each test file below
- * `root` the mutants that it detects, those that no other file detects, the other faults that it detects, and whether a cover of
- * all detected mutants needs it.
+ * `root` the mutants that it detects, those that no other file detects, the other faults that it detects, and whether a cover needs
+ * it. Mutants that `MOST_KILLS` tests detect say nothing about one file, and changes of sources that are gone say nothing at all.
  */
-export function printMatrix(rows, root) {
+export function printMatrix(allRows, root) {
+  const present = new Set(
+    filesUnder(root, ['src'], /\.ts$/).flatMap((file) =>
+      findMutants(file, readFileSync(join(root, file), 'utf8')).map(keyOf),
+    ),
+  );
+  const rows = allRows.filter((row) => present.has(keyOf(row)));
+  if (rows.length < allRows.length)
+    console.log(
+      `\n${allRows.length - rows.length} changes of places that the sources do not have any more are left out`,
+    );
   console.log('\nfolder: mutants; detected by no test, one, two or more, ten or more; hours of its tests');
   for (const folder of [...new Set(rows.map(({ file }) => folderOf(file)))].sort()) {
     const inFolder = rows.filter(({ file }) => folderOf(file) === folder);
@@ -105,15 +116,16 @@ export function printMatrix(rows, root) {
     console.log(`${folder}: ${inFolder.length}; ${classes.join(', ')}; ${hours.toFixed(1)} h`);
   }
   const linesOf = (file) => readFileSync(join(root, file), 'utf8').split('\n').length;
-  const needed = coverOf(
-    rows.filter(({ detectedBy }) => Object.keys(detectedBy).every((file) => existsSync(join(root, file)))),
-    linesOf,
-  );
+  // Mutants about which the matrix knows all tests, and knows one.
+  const telling = rows.filter((row) => countOf(row) > 0 && countOf(row) < MOST_KILLS);
+  const needed = coverOf(telling, linesOf);
   const faults = readFaults(root);
   console.log('\ntest file: lines; mutants that it detects, that no other file detects; other faults');
   for (const file of filesUnder(root, ['test'], /\.test\.ts$/)) {
     const detected = rows.filter(({ detectedBy }) => detectedBy[file]);
-    const alone = detected.filter(({ detectedBy }) => Object.keys(detectedBy).length === 1);
+    const alone = telling.filter(
+      ({ detectedBy }) => detectedBy[file] && Object.keys(detectedBy).length === 1,
+    );
     const others = faults.filter((fault) => fault.file === file);
     const cover = needed.has(file) ? '; in the cover' : '';
     console.log(`${file}: ${linesOf(file)}; ${detected.length}, ${alone.length}; ${others.length}${cover}`);

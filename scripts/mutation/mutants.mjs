@@ -193,13 +193,15 @@ const oneLine = (text) => text.replace(/\s+/g, ' ').trim();
 
 /**
  * Returns all mutants of a TypeScript source, in the order of the file, as `{file, start, end, line, column, operator, before,
- * after, within, replacement}`. `within` is the source line on which the mutant starts. This text identifies the mutant even if
- * lines move. Types, imports and developer messages have no mutants.
+ * after, within, occurrence, replacement}`. `within` is the source line on which the mutant starts. This text identifies the mutant
+ * even if lines move; `occurrence` is above 1 if the file has such a line and mutant more than once. Types, imports and developer
+ * messages have no mutants.
  */
 export function findMutants(file, text) {
   const source = parse(file, text);
   const lines = text.split('\n');
   const found = [];
+  const occurrences = new Map();
   const add = (node, operator, replacement) => {
     if (isInsideChain(node) || ts.isExpressionStatement(node)) return;
     const [start, end] = [node.getStart(source), node.end];
@@ -210,7 +212,10 @@ export function findMutants(file, text) {
     );
     if (isKnown) return;
     const place = { file, start, end, line: line + 1, column: character + 1, within: lines[line].trim() };
-    found.push({ ...place, operator, before, after, replacement });
+    const words = [operator, place.within, before, after].join('\n');
+    const occurrence = (occurrences.get(words) ?? 0) + 1;
+    occurrences.set(words, occurrence);
+    found.push({ ...place, operator, before, after, occurrence, replacement });
   };
   const visit = (node) => {
     if (isSkipped(node)) return;

@@ -47,6 +47,7 @@ const sourcesOf = (folder) => {
 };
 
 if (!folders.length && matrix) {
+  if (!existsSync(matrix)) fail(`${matrix} is not there.`);
   printMatrix(readMatrix(matrix), root);
   await end(0);
 }

@@ -15,6 +15,18 @@ const tell = ({ model, effects }: ReturnType<typeof reduce>): string =>
 describe('the sign-in table', () => {
   itIsDocumented('/docs/sign-in-states.md', signInStates());
 
+  it('ends a sign-in in the same way in each state', () => {
+    for (const where of PLACES) {
+      const endsAs = (type: 'sign-out' | 'disconnected' | 'other-user' | 'fault', result: string): void => {
+        expect(tell(reduce(at(where), EVENTS[type])), `${where} / ${type}`).to.equal(result);
+      };
+      endsAs('sign-out', 'signed-out - forget');
+      endsAs('disconnected', 'signed-out -');
+      endsAs('other-user', 'prompt access-denied drop require');
+      endsAs('fault', 'prompt authorize-failed forget require');
+    }
+  });
+
   it('starts a new generation with each state that it enters, except for a window that only looks closed', () => {
     for (const where of PLACES) {
       for (const event of Object.values(EVENTS)) {

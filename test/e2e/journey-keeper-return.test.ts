@@ -20,16 +20,21 @@ world.pages.setScript('/short.js', short);
 const installing = "addEventListener('install', (event) => event.waitUntil(new Promise(() => undefined)));";
 world.pages.setScript('/installing.js', installing + script);
 
+let waitCount = 0;
+
 /** Evaluates `expression` until its value is true. It may use `await`; between two pages, there is nothing to evaluate it. */
-const untilTrue = (tab: Tab, expression: string): Promise<true> =>
-  until(
+function untilTrue(tab: Tab, expression: string): Promise<true> {
+  waitCount += 1;
+  // An earlier wait on the same page has set its own variable.
+  const variable = `globalThis.isTrue${waitCount}`;
+  return until(
     async () => {
-      const script = `void (async () => { globalThis.isTrue = ${expression}; })()`;
-      await tab.evaluate(script).catch(() => undefined);
-      return tab.evaluate<boolean>('globalThis.isTrue').catch(() => false);
+      await tab.evaluate(`void (async () => { ${variable} = ${expression}; })()`).catch(() => undefined);
+      return tab.evaluate<boolean>(variable).catch(() => false);
     },
     () => expression,
   );
+}
 
 const FILES = "(document.querySelector('secure-uploader')?.snapshot?.files ?? [])";
 

@@ -17,6 +17,8 @@ import { changesOf, documentOf, fieldIn, labelOf } from '../core/state-tables.ts
 
 export const generation = 7;
 const error = { code: 'network', retryable: true } as const;
+/** Error of an earlier attempt. */
+const lastError = { code: 'service-failed', retryable: true } as const;
 const result: RunResult = { session: { sessionId: 's', header: 'h' }, chunks: [] };
 const detail = {} as CompletedDetail;
 
@@ -72,12 +74,12 @@ const STATES: { readonly [R in StateName]: UploadState } = {
   held: { phase: 'held' },
   queued: { phase: 'queued' },
   // In these states, a request has failed, and its next attempt has started.
-  opening: { phase: 'opening', attempt: { retryAt: 3, lastError: error } },
-  transforming: { phase: 'transforming', attempt: { retryAt: 3, lastError: error } },
-  hashing: { phase: 'hashing', attempt: { retryAt: 3, lastError: error } },
-  uploading: { phase: 'uploading', attempt: { retryAt: 3, lastError: error } },
-  committing: { phase: 'committing', attempt: { retryAt: 3, lastError: error } },
-  accepted: { phase: 'accepted', attempt: { retryAt: 3, lastError: error } },
+  opening: { phase: 'opening', attempt: { retryAt: 3, lastError } },
+  transforming: { phase: 'transforming', attempt: { retryAt: 3, lastError } },
+  hashing: { phase: 'hashing', attempt: { retryAt: 3, lastError } },
+  uploading: { phase: 'uploading', attempt: { retryAt: 3, lastError } },
+  committing: { phase: 'committing', attempt: { retryAt: 3, lastError } },
+  accepted: { phase: 'accepted', attempt: { retryAt: 3, lastError } },
   blocked: { phase: 'paused', reason: 'other-tab', resumesTo: 'opening', blockers: { tab: 'other-tab' } },
   user: { phase: 'paused', reason: 'user', resumesTo: 'queued' },
   suspended: { phase: 'paused', reason: 'suspended', resumesTo: 'queued' },

@@ -96,7 +96,7 @@ const ends: (() => unknown)[] = [];
 
 afterEach(async () => {
   const latestFirst = ends.splice(0).reverse();
-  await Promise.all(latestFirst.map((end) => end()));
+  await Promise.all(latestFirst.map(async (end) => end()));
 });
 
 /** Replaces a property until the end of the test. */
