@@ -48,6 +48,8 @@ export function exchange({ method, url, headers = {}, body, target, signal }: Ou
     const options = {
       method,
       headers: { ...(hasBody && length), ...headers },
+      // A service may close a connection that was kept just when it is used again, which would look like a missing response.
+      agent: false,
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       ...(target && { lookup: lookupOf(target) }),
     };
