@@ -205,7 +205,11 @@ function openEngine(input: SettingsInput, options: UploaderOptions, service?: Sc
   const changes: Change[] = [];
   const uploader = new Uploader(input, options);
   uploader.onChange((change) => changes.push(change));
-  ends.push(() => uploader.close());
+  ends.push(() => {
+    // Closing would wait ten seconds for a service that does not respond to a cancel.
+    service?.answerAll('cancel');
+    return uploader.close();
+  });
   return { uploader, input, service, ...lookupsOf(uploader, changes) };
 }
 
