@@ -9,14 +9,16 @@
   // Code that runs before the first test is attributed to all tests.
   let current = '';
   let startedAt = 0;
-  const reach = (id) => {
+  const reach = (id, count = 1) => {
     record.reached[current] ??= {};
     const counts = record.reached[current];
-    counts[id] = (counts[id] ?? 0) + 1;
+    counts[id] = (counts[id] ?? 0) + count;
   };
   if (active === 0) {
     globalThis.__mutantReached = reach;
-    new BroadcastChannel('secure-uploader-mutants').onmessage = ({ data }) => reach(data);
+    new BroadcastChannel('secure-uploader-mutants').onmessage = ({ data }) => {
+      for (const [id, count] of data) reach(id, count);
+    };
   }
   const prune = (suite) => {
     suite.tests = suite.tests.filter((test) => wanted.has(test.fullTitle()));
