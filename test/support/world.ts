@@ -49,7 +49,7 @@ export interface WorldOptions<E extends IsElement = undefined, S extends Service
   /** Alice is signed in to the reference service. By default, the service is scripted. */
   readonly service?: S;
   /** Kinds of requests to which the scripted service responds at once. */
-  readonly answers?: readonly Kind[];
+  readonly answers?: S extends 'reference' ? never : readonly Kind[];
 }
 
 /** Names of the options of the engine. Everything else that a page has is a setting. */
@@ -69,16 +69,9 @@ const settingsIn = (given: object): WorldSettings =>
 const optionsIn = (given: object): UploaderOptions =>
   Object.fromEntries(Object.entries(given).filter(([name]) => name in OPTIONS));
 
-export type World<E extends IsElement = undefined, S extends ServiceName = undefined> = ReturnType<
-  typeof lookupsOf
-> &
-  (E extends true
-    ? Stage
-    : {
-        readonly uploader: Uploader;
-        /** The settings of the engine. */
-        readonly input: SettingsInput;
-      }) &
+export type World<E extends IsElement = undefined, S extends ServiceName = undefined> = (E extends true
+  ? Stage
+  : Omit<ReturnType<typeof openEngine>, 'service'>) &
   (S extends 'reference' ? unknown : { readonly service: ScriptedService });
 
 type Opened<E extends IsElement, S extends ServiceName> = [E, S] extends [undefined, undefined]
@@ -217,14 +210,9 @@ async function openElement(properties: object, service?: ScriptedService) {
   const asked: string[] = [];
   if (service) watchBrowser(asked);
   const element = await fixture<SecureUploader>(html`<secure-uploader></secure-uploader>`);
-  const changes: Change[] = [];
-  element.dispatchEvent = (event) => {
-    if (event instanceof CustomEvent) changes.push({ name: event.type, detail: event.detail } as Change);
-    return EventTarget.prototype.dispatchEvent.call(element, event);
-  };
   Object.assign(element, properties);
   await element.updateComplete;
-  return { element, asked, service, ...lookupsOf(element, changes) };
+  return { element, asked, service };
 }
 
 /** Opens a page with the reference service: chunks are small, and delays before retries are short, unless it has the element. */
@@ -244,14 +232,14 @@ async function openAlice(isElement: IsElement, settings: WorldSettings, options:
 export function world<E extends IsElement = undefined, S extends ServiceName = undefined>({
   element: isElement,
   service: serviceName,
-  answers = [],
+  answers,
   ...given
 }: WorldOptions<E, S> = {}): Opened<E, S> {
   const [settings, options] = [settingsIn(given), optionsIn(given)];
   const open = (): object => {
     if (serviceName) return openAlice(isElement, settings, options);
     const service = new ScriptedService();
-    if (answers.length > 0) service.answerAll(...answers);
+    if (answers?.length) service.answerAll(...answers);
     if (isElement) return openElement({ ...scriptedProperties(service, options), ...settings }, service);
     const [defaults, engineOptions] = scripted(service);
     return openEngine({ ...defaults, ...settings }, { ...engineOptions, ...options }, service);
