@@ -22,6 +22,8 @@ const project: Record<string, string> = {
   'test/core/typed.test.ts': "import type { Name } from '../../src/core/types.ts';\n",
   'test/core/start.test.ts': "import { start } from '../../src/core/start.ts';\n",
   'test/package/reader.test.ts': "read('README.md');\n",
+  'test/core/documented.test.ts': "fetch('/docs/states.md');\n",
+  'docs/states.md': '# States\n',
   'test/e2e/transfer-kept.test.ts': "import './support/world.ts';\n",
   'test/e2e/support/world.ts': 'export {};\n',
   'test/package/examples.test.ts': "import './example.ts';\n",
@@ -81,6 +83,7 @@ describe('npm test -- --changed', () => {
 
   test('selects tests that read a file that is no module', () => {
     assert.deepEqual(testsFor('README.md'), ['test/package/reader.test.ts']);
+    assert.deepEqual(testsFor('docs/states.md'), ['test/core/documented.test.ts']);
   });
 
   test('selects the test of the example projects, for only those that have changed', () => {
