@@ -50,7 +50,11 @@ export async function bundle(root, entries, sources = new Map(), options = {}) {
     ...options,
   });
   const { outputs } = metafile;
-  const nameOf = (output) => entries.find((entry) => entry === outputs[output]?.entryPoint) ?? output;
+  // Modules that are loaded late are entry points of esbuild, too.
+  const nameOf = (output) => {
+    const { entryPoint } = outputs[output] ?? {};
+    return entries.includes(entryPoint) ? entryPoint : output;
+  };
   const inputsOf = (output, all = new Set(), visited = new Set()) => {
     if (visited.has(output) || !outputs[output]) return all;
     visited.add(output);

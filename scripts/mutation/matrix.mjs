@@ -60,7 +60,7 @@ function coverOf(rows, linesOf) {
  * Returns the faults that are not mutants of `src`, with the test file that detects each: the security rules, the faulty services
  * of `conform`, and the cells of docs/faults.md.
  */
-export function readFaults(root) {
+function readFaults(root) {
   const textOf = (path) => readFileSync(join(root, path), 'utf8');
   const rules = mutations.map(({ rule, test }) => ({ fault: `rule ${rule}`, file: test }));
   const services = filesUnder(root, ['test/server'], /^mutants-of-.*\.ts$/).flatMap((path) =>
@@ -116,7 +116,7 @@ export function printMatrix(allRows, root) {
     console.log(`${folder}: ${inFolder.length}; ${classes.join(', ')}; ${hours.toFixed(1)} h`);
   }
   const linesOf = (file) => readFileSync(join(root, file), 'utf8').split('\n').length;
-  // Mutants about which the matrix knows all tests, and knows one.
+  // Detected mutants whose detecting tests are all in the matrix.
   const telling = rows.filter((row) => countOf(row) > 0 && countOf(row) < MOST_KILLS);
   const needed = coverOf(telling, linesOf);
   const faults = readFaults(root);
