@@ -33,6 +33,10 @@ export function skipTime(ms: number): () => void {
   };
 }
 
+/** Restores the clock after a test that timed out while it was stopped: the test runner needs the timers of the browser. */
+let restoreStopped: () => void = () => undefined;
+afterEach(() => restoreStopped());
+
 /**
  * Stops `Date.now`, `performance.now` and timers. Returns a clock that controls them. With `areTimersStopped: false`, timers still
  * run in real time.
@@ -54,6 +58,13 @@ export function stopClock({ areTimersStopped = true } = {}): Clock {
     return lastId;
   };
   const clear = (id: number): void => void timers.delete(id);
+  const restore = (): void => {
+    Date.now = now;
+    Reflect.deleteProperty(performance, 'now');
+    Object.assign(globalThis, { setTimeout, clearTimeout });
+    restoreStopped = () => undefined;
+  };
+  restoreStopped = restore;
   if (areTimersStopped) Object.assign(globalThis, { setTimeout: start, clearTimeout: clear });
   return {
     get timerCount() {
@@ -71,10 +82,6 @@ export function stopClock({ areTimersStopped = true } = {}): Clock {
       }
       await settled();
     },
-    restore() {
-      Date.now = now;
-      Reflect.deleteProperty(performance, 'now');
-      Object.assign(globalThis, { setTimeout, clearTimeout });
-    },
+    restore,
   };
 }
