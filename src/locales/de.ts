@@ -99,7 +99,11 @@ const de: LoginMessages = {
   unsendable: (name) =>
     `${name} kann nicht mit diesem Formular gesendet werden. Entfernen Sie die Datei aus der Liste und fügen Sie sie dann erneut hinzu.`,
   submitsLater: 'Das Formular wird gesendet, sobald alle Dateien hochgeladen sind.',
-  reading: (count) => `Ordner werden gelesen\u00a0… ${files(count)} gefunden`,
+  loadFailed:
+    'Es konnte nicht alles geladen werden, was für Uploads nötig ist. Prüfen Sie die Verbindung und versuchen Sie es erneut.',
+  reload:
+    'Es konnte nicht alles geladen werden, was für Uploads nötig ist. Laden Sie diese Seite neu und wählen Sie Ihre Dateien dann noch einmal aus.',
+  reading: (count) => `Dateien werden gelesen\u00a0… ${files(count)} gefunden`,
   emptyFolders: plural({
     one: '# leerer Ordner wurde übersprungen.',
     other: '# leere Ordner wurden übersprungen.',

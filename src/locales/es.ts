@@ -92,7 +92,11 @@ const es: LoginMessages = {
   unsendable: (name) =>
     `${name} no se puede enviar con este formulario. Quítalo de la lista y vuelve a añadirlo.`,
   submitsLater: 'El formulario se enviará cuando se hayan subido todos los archivos.',
-  reading: (count) => `Leyendo carpetas… ${files(count)} encontrado${count === 1 ? '' : 's'}`,
+  loadFailed:
+    'No se pudo cargar todo lo necesario para subir archivos. Comprueba tu conexión e inténtalo de nuevo.',
+  reload:
+    'No se pudo cargar todo lo necesario para subir archivos. Recarga esta página y vuelve a elegir tus archivos.',
+  reading: (count) => `Leyendo archivos… ${files(count)} encontrado${count === 1 ? '' : 's'}`,
   emptyFolders: plural({ one: 'Se ha omitido # carpeta vacía.', other: 'Se han omitido # carpetas vacías.' }),
   list: 'Archivos',
   phases: {

@@ -94,7 +94,11 @@ const fr: LoginMessages = {
   unsendable: (name) =>
     `Impossible d’envoyer ${name} avec ce formulaire. Retirez-le de la liste, puis ajoutez-le à nouveau.`,
   submitsLater: 'Le formulaire sera envoyé une fois tous les fichiers importés.',
-  reading: (count) => `Lecture des dossiers… ${files(count)} trouvé${count < 2 ? '' : 's'}`,
+  loadFailed:
+    'Impossible de charger tout ce qui est nécessaire aux envois. Vérifiez votre connexion et réessayez.',
+  reload:
+    'Impossible de charger tout ce qui est nécessaire aux envois. Actualisez cette page, puis choisissez à nouveau vos fichiers.',
+  reading: (count) => `Lecture des fichiers… ${files(count)} trouvé${count < 2 ? '' : 's'}`,
   emptyFolders: plural({ one: '# dossier vide a été ignoré.', other: '# dossiers vides ont été ignorés.' }),
   list: 'Fichiers',
   phases: {

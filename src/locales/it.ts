@@ -84,7 +84,11 @@ const it: LoginMessages = {
   unsendable: (name) =>
     `Impossibile inviare ${name} con questo modulo. Rimuovilo dall’elenco e aggiungilo di nuovo.`,
   submitsLater: 'Il modulo verrà inviato quando tutti i file saranno caricati.',
-  reading: (count) => `Lettura delle cartelle… ${files(count)} ${count === 1 ? 'trovato' : 'trovati'}`,
+  loadFailed:
+    'Non è stato possibile caricare tutto il necessario per i caricamenti. Controlla la connessione e riprova.',
+  reload:
+    'Non è stato possibile caricare tutto il necessario per i caricamenti. Ricarica questa pagina, poi scegli di nuovo i file.',
+  reading: (count) => `Lettura dei file… ${files(count)} ${count === 1 ? 'trovato' : 'trovati'}`,
   emptyFolders: plural({
     one: '# cartella vuota è stata ignorata.',
     other: '# cartelle vuote sono state ignorate.',

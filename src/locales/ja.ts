@@ -84,7 +84,11 @@ const ja: LoginMessages = {
   unsendable: (name) =>
     `${name} をこのフォームで送信できません。リストから削除して、もう一度追加してください。`,
   submitsLater: 'すべてのファイルのアップロードが完了すると、フォームが送信されます。',
-  reading: (count) => `フォルダを読み取り中… ${files(count)}が見つかりました`,
+  loadFailed:
+    'アップロードに必要なものをすべて読み込めませんでした。接続を確認して、もう一度お試しください。',
+  reload:
+    'アップロードに必要なものをすべて読み込めませんでした。このページを再読み込みしてから、もう一度ファイルを選択してください。',
+  reading: (count) => `ファイルを読み取り中… ${files(count)}が見つかりました`,
   emptyFolders: (count) => `${number(count)} 個の空のフォルダをスキップしました。`,
   list: 'ファイル',
   phases: {

@@ -78,7 +78,10 @@ const ko: LoginMessages = {
   unsendable: (name) =>
     `이 양식으로 ${name} 파일을 전송할 수 없습니다. 목록에서 제거한 다음 다시 추가하세요.`,
   submitsLater: '모든 파일이 업로드되면 양식이 전송됩니다.',
-  reading: (count) => `폴더를 읽는 중… ${files(count)} 찾음`,
+  loadFailed: '업로드에 필요한 항목을 모두 불러오지 못했습니다. 연결을 확인한 후 다시 시도하세요.',
+  reload:
+    '업로드에 필요한 항목을 모두 불러오지 못했습니다. 이 페이지를 새로고침한 다음 파일을 다시 선택하세요.',
+  reading: (count) => `파일을 읽는 중… ${files(count)} 찾음`,
   emptyFolders: (count) => `빈 폴더 ${number(count)}개를 건너뛰었습니다.`,
   list: '파일',
   phases: {

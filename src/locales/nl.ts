@@ -90,7 +90,11 @@ const nl: LoginMessages = {
   unsendable: (name) =>
     `${name} kan niet met dit formulier worden verzonden. Verwijder het bestand uit de lijst en voeg het opnieuw toe.`,
   submitsLater: 'Het formulier wordt verzonden zodra alle bestanden zijn geüpload.',
-  reading: (count) => `Mappen lezen… ${files(count)} gevonden`,
+  loadFailed:
+    'Niet alles wat voor uploads nodig is, kon worden geladen. Controleer je verbinding en probeer het opnieuw.',
+  reload:
+    'Niet alles wat voor uploads nodig is, kon worden geladen. Laad deze pagina opnieuw en kies je bestanden dan nog een keer.',
+  reading: (count) => `Bestanden lezen… ${files(count)} gevonden`,
   emptyFolders: plural({ one: '# lege map is overgeslagen.', other: '# lege mappen zijn overgeslagen.' }),
   list: 'Bestanden',
   phases: {

@@ -86,7 +86,11 @@ const pl: LoginMessages = {
   unfinished: 'Prześlij pozostałe pliki lub usuń je z listy.',
   unsendable: (name) => `Nie można wysłać pliku ${name} z tym formularzem. Usuń go z listy i dodaj ponownie.`,
   submitsLater: 'Formularz zostanie wysłany po przesłaniu wszystkich plików.',
-  reading: (count) => `Odczytywanie folderów… Znaleziono ${files(count)}`,
+  loadFailed:
+    'Nie udało się wczytać wszystkiego, czego wymaga przesyłanie. Sprawdź połączenie i spróbuj ponownie.',
+  reload:
+    'Nie udało się wczytać wszystkiego, czego wymaga przesyłanie. Odśwież tę stronę, a potem wybierz pliki ponownie.',
+  reading: (count) => `Odczytywanie plików… Znaleziono ${files(count)}`,
   emptyFolders: plural({
     one: 'Pominięto # pusty folder.',
     few: 'Pominięto # puste foldery.',

@@ -86,7 +86,11 @@ const ptBR: LoginMessages = {
   unsendable: (name) =>
     `Não é possível enviar ${name} com este formulário. Remova-o da lista e adicione-o novamente.`,
   submitsLater: 'O formulário será enviado após o envio de todos os arquivos.',
-  reading: (count) => `Lendo pastas… ${files(count)} encontrado${count < 2 ? '' : 's'}`,
+  loadFailed:
+    'Não foi possível carregar tudo o que é necessário para os envios. Verifique sua conexão e tente novamente.',
+  reload:
+    'Não foi possível carregar tudo o que é necessário para os envios. Recarregue esta página e escolha seus arquivos novamente.',
+  reading: (count) => `Lendo arquivos… ${files(count)} encontrado${count < 2 ? '' : 's'}`,
   emptyFolders: plural({ one: '# pasta vazia foi ignorada.', other: '# pastas vazias foram ignoradas.' }),
   list: 'Arquivos',
   phases: {

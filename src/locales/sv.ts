@@ -82,7 +82,11 @@ const sv: LoginMessages = {
   unsendable: (name) =>
     `${name} kan inte skickas med det här formuläret. Ta bort filen från listan och lägg till den igen.`,
   submitsLater: 'Formuläret skickas när alla filer har laddats upp.',
-  reading: (count) => `Läser mappar… ${files(count)} hittades`,
+  loadFailed:
+    'Allt som behövs för uppladdning kunde inte läsas in. Kontrollera anslutningen och försök igen.',
+  reload:
+    'Allt som behövs för uppladdning kunde inte läsas in. Läs in sidan på nytt och välj sedan dina filer igen.',
+  reading: (count) => `Läser filer… ${files(count)} hittades`,
   emptyFolders: plural({ one: '# tom mapp hoppades över.', other: '# tomma mappar hoppades över.' }),
   list: 'Filer',
   phases: {

@@ -80,7 +80,10 @@ const tr: LoginMessages = {
   unfinished: 'Kalan dosyaları yükleyin veya listeden kaldırın.',
   unsendable: (name) => `${name} bu formla gönderilemiyor. Dosyayı listeden kaldırıp yeniden ekleyin.`,
   submitsLater: 'Tüm dosyalar yüklendiğinde form gönderilecek.',
-  reading: (count) => `Klasörler okunuyor… ${files(count)} bulundu`,
+  loadFailed: 'Yükleme için gereken her şey yüklenemedi. Bağlantınızı kontrol edip tekrar deneyin.',
+  reload:
+    'Yükleme için gereken her şey yüklenemedi. Bu sayfayı yenileyin, ardından dosyalarınızı yeniden seçin.',
+  reading: (count) => `Dosyalar okunuyor… ${files(count)} bulundu`,
   emptyFolders: (count) => `${number(count)} boş klasör atlandı.`,
   list: 'Dosyalar',
   phases: {

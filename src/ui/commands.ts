@@ -2,57 +2,68 @@
 
 import { UploaderError } from '../core/errors.ts';
 import type { UndoController } from './undo-controller.ts';
-import type { Commands } from './views/state.ts';
+import type { Commands, FrameCommands } from './views/state.ts';
 
 /** The element's methods that commands call. */
-export type CommandHost = { requestUpdate(): void } & {
-  readonly [K in Exclude<
-    keyof Commands,
-    'dismiss' | 'cancelSignIn' | 'dropRestored' | 'addInput' | keyof UndoCommands
-  >]: (...args: Parameters<Commands[K]>) => Promise<void>;
+type Methods<Names extends keyof Commands> = {
+  readonly [K in Names]: (...args: Parameters<Commands[K]>) => Promise<void>;
 };
 
-/** Commands that can be undone. The element's methods of the same names can not. */
-type UndoCommands = Pick<Commands, 'cancel' | 'remove' | 'undo' | 'holdUndo'>;
+export type FrameHost = { requestUpdate(): void } & Methods<'addFiles' | 'browse'>;
+export type CommandHost = { requestUpdate(): void } & Methods<
+  'start' | 'pause' | 'resume' | 'retry' | 'clear' | 'signIn'
+>;
 
 /** The engine's methods that commands call. */
 export interface CommandEngine {
-  readonly uploader: { dismissRejections(): unknown; cancelSignIn(): unknown };
+  dismissRejections(): unknown;
+  cancelSignIn(): unknown;
 }
 
 /**
- * Creates the commands for the views. Ignores `UploaderError`s, because they are shown and dispatched elsewhere. Passes other
- * errors to `reportError`.
+ * Renders the host, and ignores `UploaderError`s, because they are shown and dispatched elsewhere. Passes other errors to
+ * `reportError`.
  */
-export function createCommands(
+function run(host: { requestUpdate(): void }, promise: Promise<void>): void {
+  // The next rendering of the engine's changes may be some time away. Users see what they did at once.
+  setTimeout(() => host.requestUpdate());
+  promise.catch((error: unknown) => {
+    if (!(error instanceof UploaderError)) reportError(error);
+  });
+}
+
+/** Creates the commands that need no list. */
+export const createFrameCommands = (
+  host: FrameHost,
+  own: Pick<FrameCommands, 'dropRestored' | 'tryAgain'> & {
+    addInput(files: readonly File[]): Promise<void>;
+  },
+): FrameCommands => ({
+  addFiles: (files) => run(host, host.addFiles(files)),
+  browse: (kind) => run(host, host.browse(kind)),
+  addInput: (files) => run(host, own.addInput(files)),
+  dropRestored: own.dropRestored,
+  tryAgain: own.tryAgain,
+});
+
+/** Adds the commands of the list to `frame`. Cancel and remove can be undone; the element's methods of the same names can not. */
+export const createCommands = (
+  frame: FrameCommands,
   host: CommandHost,
   engine: CommandEngine,
   undo: Pick<UndoController, 'run' | 'undo' | 'hold'>,
-  own: { dropRestored(): void; addInput(files: readonly File[]): Promise<void> },
-): Commands {
-  const run = (promise: Promise<void>): void => {
-    // The next rendering of the engine's changes may be some time away. Users see what they did at once.
-    setTimeout(() => host.requestUpdate());
-    promise.catch((error: unknown) => {
-      if (!(error instanceof UploaderError)) reportError(error);
-    });
-  };
-  return {
-    addFiles: (files) => run(host.addFiles(files)),
-    browse: (kind) => run(host.browse(kind)),
-    start: () => run(host.start()),
-    pause: (id) => run(host.pause(id)),
-    resume: (id) => run(host.resume(id)),
-    cancel: (id) => undo.run('canceled', id),
-    undo: (id) => undo.undo(id),
-    holdUndo: (isHeld) => undo.hold(isHeld),
-    retry: (id, name) => run(host.retry(id, name)),
-    remove: (id) => undo.run('removed', id),
-    clear: () => run(host.clear()),
-    dropRestored: own.dropRestored,
-    addInput: (files) => run(own.addInput(files)),
-    signIn: (via) => run(host.signIn(via)),
-    dismiss: () => void engine.uploader.dismissRejections(),
-    cancelSignIn: () => void engine.uploader.cancelSignIn(),
-  };
-}
+): Commands => ({
+  ...frame,
+  start: () => run(host, host.start()),
+  pause: (id) => run(host, host.pause(id)),
+  resume: (id) => run(host, host.resume(id)),
+  cancel: (id) => undo.run('canceled', id),
+  undo: (id) => undo.undo(id),
+  holdUndo: (isHeld) => undo.hold(isHeld),
+  retry: (id, name) => run(host, host.retry(id, name)),
+  remove: (id) => undo.run('removed', id),
+  clear: () => run(host, host.clear()),
+  signIn: (via) => run(host, host.signIn(via)),
+  dismiss: () => void engine.dismissRejections(),
+  cancelSignIn: () => void engine.cancelSignIn(),
+});

@@ -18,6 +18,11 @@ export interface DropHost extends ReactiveControllerHost, HTMLElement {
   readonly renderRoot?: ParentNode | undefined;
 }
 
+interface Reads {
+  count: number;
+  waitingCount: number;
+}
+
 const NOTHING: Intake = { dragging: false, readingCount: undefined, emptyFolderCount: 0 };
 
 /** Time after which a drop is shown as being read although no file was found yet, in milliseconds. */
@@ -43,8 +48,8 @@ export class DropController implements ReactiveController {
   /** True while something of this page is dragged. Such a drag can contain a file, for example the one of an image. */
   #isOwnDrag = false;
   #leaveTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Number of drops that are being read. Replaced to discard them. */
-  #reads = { count: 0 };
+  /** Number of drops that are being read, and of files that wait for the engine. Replaced to discard them. */
+  #reads: Reads = { count: 0, waitingCount: 0 };
 
   /** `onDragStart` is called when files are dragged over the host. If `isClosed` returns true, files are ignored. */
   constructor(
@@ -90,7 +95,7 @@ export class DropController implements ReactiveController {
 
   /** Discards files that are still being read. Call this method when the user changes. */
   leave(): void {
-    this.#reads = { count: 0 };
+    this.#reads = { count: 0, waitingCount: 0 };
     this.#set(NOTHING);
   }
 
@@ -117,7 +122,8 @@ export class DropController implements ReactiveController {
     const onFound = (count: number): void => {
       readingCount = count;
       frame ||= pageOf(this.#host).requestAnimationFrame(() => {
-        if (frame && reads === this.#reads) this.#set({ ...this.intake, readingCount });
+        if (frame && reads === this.#reads)
+          this.#set({ ...this.intake, readingCount: readingCount + reads.waitingCount });
         frame = 0;
       });
     };
@@ -129,12 +135,26 @@ export class DropController implements ReactiveController {
     const { files, emptyFolderCount } = this.#host.includeHidden ? content : withoutSystemFiles(content);
     const { intake } = this;
     this.#set({ ...intake, emptyFolderCount: intake.emptyFolderCount + emptyFolderCount });
-    // By then, the files are in the list, or the first of them.
-    setTimeout(() => {
-      reads.count -= 1;
-      if (reads === this.#reads && reads.count === 0) this.#set({ ...this.intake, readingCount: undefined });
-    });
+    this.#endRead(reads);
     return files;
+  }
+
+  /**
+   * Shows that `count` chosen files wait, until `end()` is called. `isDiscarded()` returns true after `leave()`: then they must not
+   * be added.
+   */
+  showReading(count: number): { isDiscarded(): boolean; readonly end: () => void } {
+    const reads = this.#reads;
+    reads.count += 1;
+    reads.waitingCount += count;
+    this.#set({ ...this.intake, readingCount: reads.waitingCount });
+    return {
+      isDiscarded: () => reads !== this.#reads,
+      end: () => {
+        reads.waitingCount -= count;
+        this.#endRead(reads);
+      },
+    };
   }
 
   /** Opens the picker of `input`, or the camera. Shows that the browser collects files after the picker has closed. */
@@ -145,7 +165,10 @@ export class DropController implements ReactiveController {
     else input.removeAttribute('capture');
     const end = new AbortController();
     const { signal } = end;
-    const show = (readingCount?: number): void => this.#set({ ...this.intake, readingCount });
+    const show = (readingCount?: number): void => {
+      const { waitingCount } = this.#reads;
+      this.#set({ ...this.intake, readingCount: waitingCount || readingCount });
+    };
     const stop = (): void => {
       end.abort();
       show();
@@ -156,6 +179,17 @@ export class DropController implements ReactiveController {
       page.addEventListener('focus', () => show(0), { signal });
     }
     input.click();
+  }
+
+  #endRead(reads: Reads): void {
+    // By then, the files are in the list, or the first of them.
+    setTimeout(() => {
+      reads.count -= 1;
+      if (reads !== this.#reads) return;
+      const { count, waitingCount } = reads;
+      if (count === 0) this.#set({ ...this.intake, readingCount: undefined });
+      else if (waitingCount > 0) this.#set({ ...this.intake, readingCount: waitingCount });
+    });
   }
 
   #setDragging(dragging: boolean): void {

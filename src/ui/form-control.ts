@@ -300,7 +300,8 @@ export abstract class FormControl extends LitElement {
     if (!waiting || !form || !this.isConnected || !this.willValidate) return;
     const { shown } = this;
     if (this.#mayWait(shown)) {
-      if (waiting.mustStart) void this.start();
+      // If the engine cannot be loaded, the element says so.
+      if (waiting.mustStart) this.start().catch(() => undefined);
       waiting.mustStart = false;
       waiting.leftCount = shown.totals.openCount;
       return;

@@ -1,30 +1,34 @@
 // Loads the thumbnails of the list on demand.
 
 import type { ReactiveControllerHost } from 'lit';
-import { trusted } from '../core/trusted.ts';
 import type { FileId } from '../core/types.ts';
 import { whenIdle } from '../core/wait.ts';
 import type { Thumbnails } from '../photos/thumbnails.ts';
 
 export type ThumbnailOf = (id: FileId) => HTMLCanvasElement | undefined;
 
-/** Returns a function that returns the thumbnail of a row, if it is ready. */
+/**
+ * Returns functions that load the code for thumbnails when the page is idle, and that return the thumbnail of a row, if it is
+ * ready.
+ */
 export function createThumbnails(
   host: ReactiveControllerHost,
   fileOf: (id: FileId) => File | undefined,
-): ThumbnailOf {
+): { preload(): void; readonly of: ThumbnailOf } {
   let isLoading = false;
   let thumbnails: Thumbnails | undefined;
   const onReady = (): void => host.requestUpdate();
+  const loadTasks = () => import('../photos/photo-tasks.ts');
   const load = async (): Promise<void> => {
     const module = await import('../photos/thumbnails.ts');
-    const loadTasks = () => import('../photos/photo-tasks.ts');
-    thumbnails = new module.Thumbnails({ trusted, loadTasks, fileOf, onReady, whenIdle });
+    thumbnails = new module.Thumbnails({ loadTasks, fileOf, onReady });
     onReady();
   };
-  return (id) => {
-    if (!isLoading) load().catch(() => undefined);
-    isLoading = true;
-    return thumbnails?.of(id);
+  return {
+    preload: () => {
+      if (!isLoading) whenIdle(() => load().catch(() => undefined));
+      isLoading = true;
+    },
+    of: (id) => thumbnails?.of(id),
   };
 }

@@ -3,9 +3,10 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { hasActive } from '../core/phases.ts';
 import type { Snapshot } from '../core/types.ts';
+import { whenIdle } from '../core/wait.ts';
 import { pageOf } from './page.ts';
 
-interface LeaveHost extends ReactiveControllerHost, Node {
+export interface LeaveHost extends ReactiveControllerHost, Node {
   readonly snapshot: Snapshot;
   readonly keeperUrl?: string | undefined;
   readonly noLeaveWarning: boolean;
@@ -21,6 +22,7 @@ export class LeaveController implements ReactiveController {
   /** Controller that is aborted when the screen may turn off; `undefined` while it may. */
   #screen: AbortController | undefined;
   #hasAskedToPersist = false;
+  #isLockLoaded = false;
   /**
    * Makes the browser warn, with a text of its own. Each element has its own listener. The page may leave as soon as the uploads
    * are done, before the next rendering removes the listener.
@@ -53,6 +55,9 @@ export class LeaveController implements ReactiveController {
 
   #set(isUploading: boolean): void {
     const { keeperUrl, noLeaveWarning, noResume, persistStorage, wakeLock } = this.#host;
+    // After a release, the file may be gone.
+    if (wakeLock && !this.#isLockLoaded) whenIdle(() => loadLock().catch(() => undefined));
+    this.#isLockLoaded ||= wakeLock;
     // Firefox keeps no page with this listener in the back/forward cache.
     const warns = isUploading && !noLeaveWarning && !keeperUrl;
     this.#page[warns ? 'addEventListener' : 'removeEventListener']('beforeunload', this.#warn);
@@ -67,9 +72,13 @@ export class LeaveController implements ReactiveController {
   }
 }
 
+const loadLock = (): Promise<typeof import('./screen-lock.ts')> => import('./screen-lock.ts');
+
 /** Keeps the screen on while `page` is visible, until the result is aborted. */
 function keepScreenOn(page: Window): AbortController {
   const life = new AbortController();
-  import('./screen-lock.ts').then(({ lockScreen }) => lockScreen(page, life.signal)).catch(() => undefined);
+  loadLock()
+    .then(({ lockScreen }) => lockScreen(page, life.signal))
+    .catch(() => undefined);
   return life;
 }

@@ -4,6 +4,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Settings } from '../core/config.ts';
 import type { Snapshot } from '../core/types.ts';
+import { whenIdle } from '../core/wait.ts';
 import type { LoginMessages } from './login-messages.ts';
 import type { SecureUploaderLogin } from './secure-uploader-login.ts';
 import type { Idp } from './views/login.ts';
@@ -29,6 +30,7 @@ export class LoginController implements ReactiveController {
   #form: SecureUploaderLogin | undefined;
   #isAsked = false;
   #isLoading = false;
+  #isPreloaded = false;
   #hasFailed = false;
   #hadFocus = false;
 
@@ -45,12 +47,6 @@ export class LoginController implements ReactiveController {
     this.#host.requestUpdate();
   }
 
-  /** Loads the form early: a page may stay open until a new release has replaced its files. */
-  hostConnected(): void {
-    const load = (): unknown => this.#settings()?.auth === 'local' && loadForm();
-    this.#host.updateComplete.then(load).catch(() => undefined);
-  }
-
   hostUpdate(): void {
     this.isShown = this.#isWanted;
     if (!this.isShown) this.#remove();
@@ -59,9 +55,17 @@ export class LoginController implements ReactiveController {
   }
 
   hostUpdated(): void {
+    this.#preload();
     if (!this.#hadFocus) return;
     this.#hadFocus = false;
     this.#host.renderRoot.querySelector<HTMLElement>('[data-action="browse"]')?.focus();
+  }
+
+  /** Loads the form when the page is idle: after a release, its file may be gone. */
+  #preload(): void {
+    if (this.#isPreloaded || this.#settings()?.auth !== 'local') return;
+    this.#isPreloaded = true;
+    whenIdle(() => loadForm().catch(() => undefined));
   }
 
   get #isWanted(): boolean {

@@ -34,6 +34,10 @@ export interface InterfaceMessages {
   readonly unsendable: (name: string) => string;
   /** Message of a form that waits for the uploads (`submit-when-done`). */
   readonly submitsLater: string;
+  /** The code of the list could not be loaded; the user can try again. */
+  readonly loadFailed: string;
+  /** The code of the list could not be loaded again. */
+  readonly reload: string;
   readonly reading: (count: number) => string;
   readonly emptyFolders: (count: number) => string;
   readonly list: string;
@@ -177,7 +181,9 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   unfinished: "Some files aren't uploaded yet. Finish uploading them, or remove them from the list.",
   unsendable: (name) => `${name} can't be sent with this form. Remove it from the list, then add it again.`,
   submitsLater: 'The form will be sent when all files are uploaded.',
-  reading: (count) => `Reading folders… ${files(count)} found`,
+  loadFailed: "We couldn't load everything that uploads need. Check your connection and try again.",
+  reload: "We couldn't load everything that uploads need. Reload this page, then choose your files again.",
+  reading: (count) => `Reading files… ${files(count)} found`,
   emptyFolders: (count) =>
     count === 1 ? '1 empty folder was skipped.' : `${count} empty folders were skipped.`,
   list: 'Files',

@@ -72,7 +72,7 @@ export class SecureUploaderLogin extends LitElement {
     super.connectedCallback();
     // A form that is moved may get into a root without its styles.
     const root = this.getRootNode() as Document | ShadowRoot;
-    adopt(root, login);
+    adopt(root, [login]);
     shown.add(this);
     this.requestUpdate();
   }

@@ -1,42 +1,30 @@
 // The element: connects its attributes, events and shadow root with the engine, the controllers and the views.
 
 import type { PropertyValues, TemplateResult } from 'lit';
-import type { TokenInput } from '../core/changes.ts';
+import type { Change, TokenInput } from '../core/changes.ts';
 import type { GetToken, Profile, TransformFile } from '../core/config.ts';
 import { hasActive } from '../core/phases.ts';
 import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import type { AuthOptions, Diagnosis, UploaderOptions } from '../engine/uploader.ts';
-import { Announcer } from './announcer.ts';
-import { createCommands } from './commands.ts';
-import { Countdown } from './countdown.ts';
+import { createFrameCommands } from './commands.ts';
 import { DropController } from './drop-controller.ts';
-import { EngineController } from './engine-controller.ts';
 import type { ListenerMethod } from './event-map.ts';
-import { FocusController } from './focus-controller.ts';
 import { FormControl } from './form-control.ts';
 import { createFormat, type Format } from './format.ts';
 import { showState } from './host-states.ts';
 import { textsOf } from './languages.ts';
-import { createThumbnails } from './late-thumbnails.ts';
-import { LeaveController } from './leave-controller.ts';
-import { ListKeys } from './list-keys.ts';
-import { LoginController } from './login-controller.ts';
 import type { LoginMessages } from './login-messages.ts';
 import { ENGLISH, type Messages } from './messages.ts';
 import { pickHandles } from './pick-file.ts';
 import { cameraOf, isOn, property, wordOf } from './property.ts';
 import { readHandles, readInput } from './read-drop.ts';
 import { warnOfAttributes } from './read-settings.ts';
-import { resume } from './resume.ts';
-import { createRowOrder } from './row-order.ts';
 import { adopt } from './styles/css.ts';
-import { styles } from './styles/styles.ts';
+import { frameStyles } from './styles/frame.ts';
 import { TokenSource, takeEarlyToken } from './token-source.ts';
-import { UndoController } from './undo-controller.ts';
+import { UploadsController } from './uploads-controller.ts';
+import { frame } from './views/frame.ts';
 import type { Idp } from './views/login.ts';
-import type { WidgetState } from './views/state.ts';
-import { widget } from './views/widget.ts';
-import { WindowController } from './window-controller.ts';
 
 export interface SecureUploader {
   addEventListener: ListenerMethod;
@@ -275,41 +263,39 @@ export class SecureUploader extends FormControl {
   /** @internal The texts of the element's language, overridden by `messages`. */
   texts: Messages = ENGLISH;
 
-  readonly #announcer = new Announcer(this);
   readonly #tokens = new TokenSource();
   readonly #drop = new DropController(
     this,
     (files) => this.#commands.addFiles(files),
-    () => this.#engine.preconnect(),
-    (): boolean => this.isDisabled || this.#engine.isMisconfigured,
+    () => this.#uploads.preconnect(),
+    (): boolean => this.isDisabled || this.#uploads.isClosed,
   );
-  readonly #engine = new EngineController(this, this.#tokens, [
+  readonly #uploads = new UploadsController(this, {
+    tokens: this.#tokens,
+    open: ({ Uploads }, input) => new Uploads(this, input, this.#watchers, this.#commands),
+    onOpen: () => {
+      if (this.isConnected) this.#adopt();
+      this.requestUpdate();
+    },
+  });
+  readonly #watchers = [
     this.#tokens,
-    this.#announcer,
     this.#drop,
-    { onChange: (change) => this.onFormChange(change) },
-  ]);
-  readonly #login = new LoginController(this, () => this.#engine.settings);
-  readonly #undo = new UndoController(
-    this,
-    (...command) => void this.#engine.uploader.apply(...command),
-    (text) => this.#announcer.say(text),
-  );
-  readonly #commands = createCommands(this, this.#engine, this.#undo, {
+    { onChange: (change: Change) => this.onFormChange(change) },
+  ];
+  readonly #commands = createFrameCommands(this, {
     dropRestored: () => this.dropRestored(),
     addInput: async (files) => this.addFiles(await this.#drop.read((onFound) => readInput(files, onFound))),
+    tryAgain: () => {
+      // The button leaves with its panel.
+      this.renderRoot.querySelector<HTMLElement>('.base')?.focus();
+      this.#uploads.tryAgain();
+    },
   });
-  readonly #countdown = new Countdown(this);
-  readonly #rows = new WindowController(this);
-  readonly #order = createRowOrder(this);
-  readonly #thumbnailOf = createThumbnails(this, (id) => this.#engine.uploader.fileOf(id));
-  readonly #keys = new ListKeys(this, (id) => this.#commands[id.endsWith('/') ? 'cancel' : 'remove'](id));
   readonly #texts = textsOf(this, ENGLISH);
 
   constructor() {
     super();
-    new FocusController(this);
-    new LeaveController(this);
     new MutationObserver(() => this.requestUpdate()).observe(this, { childList: true });
     const early = takeEarlyToken(this);
     if (early !== undefined) this.token = early;
@@ -317,7 +303,7 @@ export class SecureUploader extends FormControl {
 
   /** State of all files and of sign-in. Frozen; replaced by a new object after each change. */
   get snapshot(): Snapshot {
-    return this.#engine.snapshot;
+    return this.#uploads.snapshot;
   }
 
   /** @internal Formats numbers for the locale of the texts. */
@@ -338,17 +324,20 @@ export class SecureUploader extends FormControl {
   async addFiles(
     files: Iterable<PickedFile | UnreadableFile | File> | PickedFile | UnreadableFile | File,
   ): Promise<void> {
-    this.#undo.complete();
-    await this.#engine.uploader.addFiles(files);
-    // Now, although the last rendering may have been slow.
-    this.requestUpdate();
+    // Copies the list, because a page that clears its file input also empties the `FileList`.
+    const list = Symbol.iterator in files ? [...files] : [files];
+    if (this.#uploads.uploads) return this.#uploads.use((uploads) => uploads.addFiles(list));
+    const reading = this.#drop.showReading(list.length);
+    await this.#uploads
+      .use((uploads) => (reading.isDiscarded() ? undefined : uploads.addFiles(list)), true)
+      .finally(reading.end);
   }
 
   /** Opens the file picker. Call this method in a click or key handler. */
   async browse(kind: 'files' | 'folder' = 'files'): Promise<void> {
     if (!this.hasUpdated) await this.updateComplete;
-    if (this.isDisabled) return;
-    this.#engine.preconnect();
+    if (this.isDisabled || this.#uploads.failure === 'reload') return;
+    this.#uploads.preconnect();
     const handles = kind === 'files' && (await pickHandles(this, this.ownerDocument.defaultView));
     if (handles) await this.addFiles(await this.#drop.read((onFound) => readHandles(handles, onFound)));
     else this.#drop.open(this.renderRoot.querySelector(`#${kind}`) as HTMLInputElement);
@@ -356,13 +345,12 @@ export class SecureUploader extends FormControl {
 
   /** Starts all uploads that wait because of `manual`. */
   async start(): Promise<void> {
-    await this.#engine.uploader.start();
+    await this.#uploads.use(({ uploader }) => uploader.start());
   }
 
   /** Pauses one upload; without an id, all uploads. */
   async pause(id?: FileId): Promise<void> {
-    await this.#engine.uploader.pause(id);
-    this.#announcer.tellPaused(this.shown.files);
+    await this.#uploads.use((uploads) => uploads.pause(id));
   }
 
   /**
@@ -370,27 +358,27 @@ export class SecureUploader extends FormControl {
    * picker. Call this method in a click handler.
    */
   async resume(id?: FileId): Promise<void> {
-    await resume(this.#engine.uploader, this.renderRoot, id);
+    await this.#uploads.use((uploads) => uploads.resume(id));
   }
 
   /** Moves a file before `beforeId`, or to the end of the list. */
   async move(id: FileId, beforeId?: FileId): Promise<void> {
-    await this.#engine.uploader.move(id, beforeId);
+    await this.#uploads.use(({ uploader }) => uploader.move(id, beforeId));
   }
 
   /** Moves a file to the front, so that its chunks are sent next. */
   async prioritize(id: FileId): Promise<void> {
-    await this.#engine.uploader.prioritize(id);
+    await this.#uploads.use(({ uploader }) => uploader.prioritize(id));
   }
 
   /** Cancels one upload; without an id, all uploads. Deletes their saved progress at once; only buttons offer to undo this. */
   async cancel(id?: FileId): Promise<void> {
-    await this.#engine.uploader.cancel(id);
+    await this.#uploads.use(({ uploader }) => uploader.cancel(id));
   }
 
   /** Retries one failed upload; without an id, all failed uploads. `name` renames the file on the service. */
   async retry(id?: FileId, name?: string): Promise<void> {
-    await this.#engine.uploader.retry(id, name);
+    await this.#uploads.use(({ uploader }) => uploader.retry(id, name));
   }
 
   /**
@@ -400,38 +388,39 @@ export class SecureUploader extends FormControl {
   override remove(): void;
   override remove(id: FileId): Promise<void>;
   override remove(id?: FileId): Promise<void> | void {
-    // `async`, so that invalid settings cause a rejection, as in the other methods.
-    return id === undefined ? super.remove() : (async () => this.#engine.uploader.remove(id))();
+    return id === undefined ? super.remove() : this.#uploads.use(({ uploader }) => uploader.remove(id));
   }
 
   /** Removes all completed and canceled files from the list. Failed files stay, so that they can be retried. */
   async clear(): Promise<void> {
-    await this.#engine.uploader.clear();
+    await this.#uploads.use(({ uploader }) => uploader.clear());
   }
 
   /** Starts sign-in. `via` overrides `auth`. Call this method in a click handler, or the browser blocks the sign-in window. */
   async signIn(via?: 'popup' | 'redirect'): Promise<void> {
-    if (!via) this.#login.ask();
-    await this.#engine.uploader.signIn(via);
+    await this.#uploads.use((uploads) => uploads.signIn(via));
   }
 
   /** Resolves with plain data for a support ticket, without names of files, presigned URLs or secrets. */
   async diagnose(): Promise<Diagnosis> {
-    return this.#engine.uploader.diagnose();
+    return this.#uploads.use(({ uploader }) => uploader.diagnose());
   }
 
   /** Deletes all saved uploads, then signs out. Rejects with `store-unavailable` if some data could not be deleted. */
   async signOut(): Promise<void> {
     this.#tokens.clear();
-    await this.#engine.signOut();
+    // Files that wait for the engine are not those of the next user.
+    this.#drop.leave();
+    this.dropValues();
+    await this.#uploads.signOut();
   }
 
   protected override get shown(): Snapshot {
-    return this.#undo.shown(this.snapshot).snapshot;
+    return this.#uploads.uploads?.shown ?? this.snapshot;
   }
 
   protected override get minFileCount(): number {
-    return this.#engine.fileRules.minFiles;
+    return this.#uploads.fileRules.minFiles;
   }
 
   protected override isReading = (): boolean => this.#drop.isReading;
@@ -441,31 +430,23 @@ export class SecureUploader extends FormControl {
   }
 
   protected override removeAll(): void {
-    const { files, rejections } = this.snapshot;
-    if (files.length + rejections.length === 0) return;
-    this.#undo.complete();
-    // `clear()` also dismisses rejections.
-    void Promise.allSettled([...files.map(({ id }) => this.remove(id)), this.clear()]);
+    if (this.#uploads.uploads) this.#uploads.uploads.removeAll();
+    else this.#drop.leave();
   }
 
   override connectedCallback(): void {
     super.connectedCallback();
-    adopt(this.renderRoot as ShadowRoot, styles);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#announcer.stop();
+    this.#adopt();
   }
 
   protected override willUpdate(changed: PropertyValues): void {
     this.#tokens.assign(this.owner);
     if (changed.size > 0 || !this.hasUpdated) {
       warnOfAttributes(this);
-      this.#engine.configure(changed.has('getToken'));
+      this.#uploads.configure(changed.has('getToken'));
     }
     if (changed.get('owner')) {
-      this.#announcer.clear();
+      this.#uploads.uploads?.leaveUser();
       this.dropValues();
       this.#drop.leave();
     }
@@ -473,30 +454,21 @@ export class SecureUploader extends FormControl {
   }
 
   protected override render(): TemplateResult {
-    // A file whose command can be undone keeps its place.
-    const { snapshot, undo } = this.#undo.shown(this.#order.sort(this.snapshot));
-    const lines = this.#order.linesOf(snapshot.files);
     const { capture, directory, layout } = this;
-    const state: WidgetState = {
-      snapshot,
-      lines,
-      undo,
-      currentId: this.#keys.currentId,
-      isMisconfigured: this.#engine.isMisconfigured,
-      hasLogin: this.#login.isShown,
+    const { uploads, isMisconfigured, failure, fileRules } = this.#uploads;
+    const state = {
+      snapshot: this.snapshot,
+      isMisconfigured,
+      failure,
       slots: new Set(Array.from(this.children, ({ slot }) => slot)),
-      secondsUntil: (atMs) => this.#countdown.secondsUntil(atMs),
       messages: this.texts,
       format: this.format,
       label: this.labelText,
-      rules: { ...this.#engine.fileRules, capture, directory, disabled: this.isDisabled, layout },
+      rules: { ...fileRules, capture, directory, disabled: this.isDisabled, layout },
       intake: this.#drop.intake,
-      spoken: this.#announcer.spoken,
-      rows: this.#rows.rangeOf(lines.map(({ id }) => id)),
       restoredCount: this.restoredCount,
-      thumbnailOf: this.thumbnails ? this.#thumbnailOf : undefined,
     };
-    return widget(state, this.#commands);
+    return uploads?.render(state) ?? frame({ ...state, spoken: {} }, this.#commands);
   }
 
   protected override updated(changed: PropertyValues): void {
@@ -505,5 +477,9 @@ export class SecureUploader extends FormControl {
     showState(this.internals, 'dragging', this.#drop.intake.dragging);
     // Opens only while files are dragged over the page of an overlay.
     this.renderRoot.querySelector<HTMLElement>('.overlay')?.togglePopover(true);
+  }
+
+  #adopt(): void {
+    adopt(this.renderRoot as ShadowRoot, this.#uploads.uploads?.styles ?? frameStyles);
   }
 }

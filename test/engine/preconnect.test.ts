@@ -68,6 +68,8 @@ describe('an element', () => {
     element.baseUrl = 'https://service.example';
     await element.updateComplete;
     const expected = ['https://service.example'];
+    // The engine connects, too, when it is loaded.
+    await element.clear();
     expect(await originsDuring(drag)).to.deep.equal(expected);
     element.renderRoot.addEventListener('click', (event) => event.preventDefault());
     expect(await originsDuring(() => element.browse())).to.deep.equal(expected);

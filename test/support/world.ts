@@ -212,6 +212,8 @@ async function openElement(properties: object, service?: ScriptedService) {
   const element = await fixture<SecureUploader>(html`<secure-uploader></secure-uploader>`);
   Object.assign(element, properties);
   await element.updateComplete;
+  // Waits for the engine. An element without settings has none.
+  if (element.baseUrl) await element.clear().catch(() => undefined);
   return { element, asked, service };
 }
 

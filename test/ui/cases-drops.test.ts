@@ -77,11 +77,11 @@ describe('two drops at the same time', () => {
     await until(() => element.snapshot.files.length === 1);
     await element.updateComplete;
     await new Promise(requestAnimationFrame);
-    expect(textOf(element)).to.contain('Reading folders');
+    expect(textOf(element)).to.contain('Reading files');
     list();
     await until(() => element.snapshot.files.length === 3);
     await element.updateComplete;
-    expect(textOf(element)).not.to.contain('Reading folders');
+    expect(textOf(element)).not.to.contain('Reading files');
     expect(textOf(element)).to.contain('2 empty folders were skipped.');
   });
 });

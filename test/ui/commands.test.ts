@@ -3,7 +3,12 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { Uploader } from '../../src/engine/uploader.ts';
-import { type CommandHost, createCommands } from '../../src/ui/commands.ts';
+import {
+  type CommandHost,
+  createCommands,
+  createFrameCommands,
+  type FrameHost,
+} from '../../src/ui/commands.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import type { Commands } from '../../src/ui/views/state.ts';
 import { type Deferred, deferred, rejection, settled } from '../support/collect.ts';
@@ -13,7 +18,15 @@ import { textFile } from './support.ts';
 type Method =
   | Exclude<
       keyof Commands,
-      'browse' | 'dismiss' | 'cancelSignIn' | 'signIn' | 'undo' | 'holdUndo' | 'dropRestored' | 'addInput'
+      | 'browse'
+      | 'dismiss'
+      | 'cancelSignIn'
+      | 'signIn'
+      | 'undo'
+      | 'holdUndo'
+      | 'dropRestored'
+      | 'addInput'
+      | 'tryAgain'
     >
   | 'move'
   | 'signOut';
@@ -103,8 +116,8 @@ describe('a command of the element', () => {
 
 describe('a command of a button', () => {
   const calls: unknown[][] = [];
-  const hostThat = (answer: () => Promise<void>): CommandHost =>
-    new Proxy({} as CommandHost, {
+  const hostThat = (answer: () => Promise<void>): CommandHost & FrameHost =>
+    new Proxy({} as CommandHost & FrameHost, {
       get:
         (_target, name) =>
         (...args: unknown[]) => {
@@ -125,11 +138,19 @@ describe('a command of a button', () => {
     holdUndo: ['hold', true],
   };
   const engine = {
-    uploader: {
-      dismissRejections: () => calls.push(['dismissRejections']),
-      cancelSignIn: () => calls.push(['cancelSignIn']),
-    },
+    dismissRejections: () => calls.push(['dismissRejections']),
+    cancelSignIn: () => calls.push(['cancelSignIn']),
   };
+  const own = {
+    dropRestored: () => calls.push(['dropRestored']),
+    tryAgain: () => calls.push(['tryAgain']),
+    addInput: async (files: readonly File[]) => void calls.push(['addInput', files]),
+  };
+  /** Returns the commands of an element whose methods return `answer()`. */
+  function commandsThat(answer: () => Promise<void>): Commands {
+    const host = hostThat(answer);
+    return createCommands(createFrameCommands(host, own), host, engine, undo);
+  }
   const NAMES = {
     ...COMMANDS,
     browse: ['folder'],
@@ -140,18 +161,11 @@ describe('a command of a button', () => {
     holdUndo: [true],
     dropRestored: [],
     addInput: [[file]],
+    tryAgain: [],
   } as Readonly<Record<keyof Commands, readonly unknown[]>>;
 
   it('calls the method of its name, with its arguments', () => {
-    const commands = createCommands(
-      hostThat(() => Promise.resolve()),
-      engine,
-      undo,
-      {
-        dropRestored: () => calls.push(['dropRestored']),
-        addInput: async (files) => void calls.push(['addInput', files]),
-      },
-    );
+    const commands = commandsThat(() => Promise.resolve());
     for (const name of Object.keys(commands) as (keyof Commands)[]) {
       calls.length = 0;
       (commands[name] as (...args: readonly unknown[]) => void)(...NAMES[name]);
@@ -168,12 +182,7 @@ describe('a command of a button', () => {
       const errors: unknown[] = [];
       globalThis.reportError = (each) => errors.push(each);
       try {
-        createCommands(
-          hostThat(() => Promise.reject(error)),
-          engine,
-          undo,
-          { dropRestored: () => undefined, addInput: async () => undefined },
-        ).pause();
+        commandsThat(() => Promise.reject(error)).pause();
         await settled();
         expect(errors).to.deep.equal(reported === 0 ? [] : [error]);
       } finally {

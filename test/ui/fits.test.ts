@@ -72,6 +72,7 @@ const LOOKS: Readonly<Record<string, Shown & { readonly step?: string }>> = {
   ...Object.fromEntries(Object.entries(STATES).map(([state, snapshot]) => [state, { snapshot }])),
   disabled: VIEW_STATES.disabled as Shown,
   misconfigured: VIEW_STATES.misconfigured as Shown,
+  'without engine': VIEW_STATES['without its engine, which could not be loaded'] as Shown,
   manual: {
     snapshot: { ...READY, auth: { ...READY.auth, state: 'signed-in', required: false } },
     rules: { manual: true },
@@ -95,7 +96,7 @@ function showForm(element: WidgetFixture, step: string): void {
   if (!state) throw new Error(`the form has no step "${step}"`);
   const form = Object.assign(document.createElement(FORM), { slot: 'login' });
   render(loginStep(viewOf({ ...state, ...(messages && { messages }) }, () => () => undefined)), form);
-  addStyle(element, login);
+  addStyle(element, login.cssText);
   element.append(form);
 }
 

@@ -3,6 +3,7 @@
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { whenIdle } from '../../src/core/wait.ts';
+import type { SecureUploader } from '../../src/define.ts';
 import '../../src/define.ts';
 
 performance.setResourceTimingBufferSize(5000);
@@ -15,13 +16,25 @@ const idle = (): Promise<void> => new Promise((resolve) => whenIdle(resolve));
 
 // The order matters, because a part is loaded once for all tests of a page.
 describe('an element that uploads nothing yet', () => {
-  it('loads nothing late if the page supplies the tokens', async () => {
+  it('loads nothing without base-url', async () => {
     const before = scripts();
-    await fixture(
-      html`<secure-uploader base-url="https://token.example" .getToken=${() => 'token'}></secure-uploader>`,
-    );
+    await fixture(html`<secure-uploader></secure-uploader>`);
     for (let turn = 0; turn < 3; turn += 1) await idle();
     expect(scripts()).to.equal(before);
+  });
+
+  it('loads nothing but the engine and the list if the page supplies the tokens', async () => {
+    const open = (): Promise<SecureUploader> =>
+      fixture(
+        html`<secure-uploader base-url="https://token.example" .getToken=${() => 'token'}></secure-uploader>`,
+      );
+    const before = scripts();
+    await (await open()).clear();
+    const withList = scripts();
+    expect(withList).to.be.greaterThan(before);
+    await open();
+    for (let turn = 0; turn < 3; turn += 1) await idle();
+    expect(scripts()).to.equal(withList);
   });
 
   for (const auth of ['popup', 'local'])

@@ -22,7 +22,7 @@ let form: HTMLElement;
 beforeEach(() => {
   page = document.createElement('div');
   const style = document.createElement('style');
-  style.textContent = login;
+  style.textContent = login.cssText;
   form = document.createElement('secure-uploader-login');
   page.append(style, form);
   document.body.append(page);

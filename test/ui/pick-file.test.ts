@@ -123,13 +123,13 @@ describe('choosing files by the button', () => {
     await element.browse('folder');
     globalThis.dispatchEvent(new Event('focus'));
     await element.updateComplete;
-    expect(textOf(element)).to.contain('Reading folders… 0 files found');
+    expect(textOf(element)).to.contain('Reading files… 0 files found');
     input.dispatchEvent(new Event('cancel'));
     await element.updateComplete;
-    expect(textOf(element)).not.to.contain('Reading folders');
+    expect(textOf(element)).not.to.contain('Reading files');
     globalThis.dispatchEvent(new Event('focus'));
     await element.updateComplete;
-    expect(textOf(element)).not.to.contain('Reading folders');
+    expect(textOf(element)).not.to.contain('Reading files');
   });
 
   it('shows nothing if no picker opened, because the user did not click', async () => {
@@ -138,7 +138,7 @@ describe('choosing files by the button', () => {
     await element.browse('folder');
     globalThis.dispatchEvent(new Event('focus'));
     await element.updateComplete;
-    expect(textOf(element)).not.to.contain('Reading folders');
+    expect(textOf(element)).not.to.contain('Reading files');
   });
 
   it('adds nothing if the user chose nothing', async () => {

@@ -158,7 +158,6 @@ describe('thumbnails', () => {
     const file = await picture('blue.png', '#00f', 8, 8);
     const ready: number[] = [];
     const thumbnails = new Thumbnails({
-      trusted: (url) => url,
       loadTasks: () => import('../../src/photos/photo-tasks.ts'),
       fileOf: () => file,
       onReady: () => ready.push(1),
@@ -174,9 +173,7 @@ describe('thumbnails', () => {
     const image = await createImageBitmap(await picture('red.png'));
     const tasks: string[] = [];
     const thumbnails = new Thumbnails({
-      trusted: () => {
-        throw new Error('no worker here');
-      },
+      startWorker: () => Promise.reject(new Error('no worker here')),
       loadTasks: async () => ({
         runTask: ({ file }) => {
           tasks.push(file.name);

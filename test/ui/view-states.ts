@@ -61,6 +61,8 @@ export const VIEW_STATES: Readonly<Record<string, Shown>> = {
   ...Object.fromEntries(Object.entries(STATES).map(([name, snapshot]) => [name, { snapshot }])),
   disabled: { rules: { disabled: true } },
   misconfigured: { more: { isMisconfigured: true } },
+  'without its engine, which could not be loaded': { more: { failure: 'again' } },
+  'without its engine, after another try': { more: { failure: 'reload' } },
   'with restored form values': { more: { restoredCount: 2 } },
   'while commands can be undone': {
     snapshot: SENT,

@@ -1,6 +1,6 @@
 // Buttons, badges and bars, shared by several views.
 
-import { css } from './css.ts';
+import { css } from 'lit';
 
 /** Text buttons, shared with the sign-in form. */
 export const buttons = css`

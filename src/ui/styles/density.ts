@@ -1,7 +1,7 @@
 // `density="compact"`: rows of 40 px with one line, or of 54 px with two lines in narrow places. Rows with an error or a button,
 // and large text, take the space that they need.
 
-import { css } from './css.ts';
+import { css } from 'lit';
 
 export const density = css`
   :host([density~='compact' i]) {

@@ -1,6 +1,6 @@
 // `layout="button"` and `layout="overlay"`. The other layouts need no styles.
 
-import { css } from './css.ts';
+import { css } from 'lit';
 
 export const layouts = css`
   :host([layout~='button' i]) .zone :is(.badge, .title) {

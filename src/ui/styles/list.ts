@@ -1,6 +1,6 @@
 // Layout of rows and footer, also in narrow containers.
 
-import { css } from './css.ts';
+import { css } from 'lit';
 
 export const list = css`
   .scroller {

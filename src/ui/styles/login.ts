@@ -1,8 +1,8 @@
 // Styles of the sign-in form. Every rule is scoped to its tag, since the form is in the light DOM (for password managers). Inputs
 // have a font size of at least 16 px, because Safari on iOS zooms in on smaller text.
 
+import { css } from 'lit';
 import { buttons } from './controls.ts';
-import { css } from './css.ts';
 import { palette } from './tokens.ts';
 
 export const login = css`

@@ -1,6 +1,6 @@
 // The drop zone and the panels.
 
-import { css } from './css.ts';
+import { css } from 'lit';
 
 export const panels = css`
   .zone {
@@ -131,7 +131,7 @@ export const panels = css`
     border-block-end: 0;
   }
 
-  .restored,
+  .message,
   .sign-in {
     flex-wrap: wrap;
     align-items: center;
@@ -166,7 +166,7 @@ export const panels = css`
     min-inline-size: 0;
   }
 
-  :is(.restored, .sign-in) .body {
+  :is(.message, .sign-in) .body {
     flex-basis: 14em;
   }
 
@@ -181,7 +181,6 @@ export const panels = css`
     overflow-wrap: anywhere;
   }
 
-  /* A space in the content would be lost in the one-file build, whose styles are minified. */
   .refused:not(:last-child) {
     margin-inline-end: 0.3em;
   }

@@ -5,5 +5,5 @@ import { list } from './list.ts';
 import { panels } from './panels.ts';
 import { tokens } from './tokens.ts';
 
-/** The styles of the shadow root. */
-export const styles = tokens + controls + panels + list + density + layouts;
+/** The styles of the complete interface. The order matters: later rules win. */
+export const styles = [tokens, controls, panels, list, density, layouts];

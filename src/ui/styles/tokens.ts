@@ -1,6 +1,6 @@
 // Colors, dimensions and fonts for all other styles. Light or dark mode follows the page's `color-scheme`.
 
-import { css } from './css.ts';
+import { css } from 'lit';
 
 /** Maps the public custom properties, with their defaults, to short internal names. */
 export const palette = css`

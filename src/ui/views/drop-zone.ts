@@ -6,13 +6,13 @@ import type { Format } from '../format.ts';
 import type { Messages } from '../messages.ts';
 import { button } from './buttons.ts';
 import { uploadIcon } from './icons.ts';
-import type { Commands, Rules, WidgetState } from './state.ts';
+import type { FrameCommands, FrameState, Rules } from './state.ts';
 
 /** The drop zone with its buttons, and a note about what was skipped in the last drop. */
-export function dropZone(state: WidgetState, commands: Commands): TemplateResult {
+export function dropZone(state: FrameState, commands: FrameCommands): TemplateResult {
   const { messages, rules, snapshot, intake, format } = state;
   const { dragging, readingCount, emptyFolderCount } = intake;
-  const isClosed = rules.disabled || state.isMisconfigured;
+  const isClosed = rules.disabled || state.isMisconfigured || state.failure === 'reload';
   const isEmpty = snapshot.files.length === 0;
   const isCompact = !isEmpty || /^(bar|button|overlay)$/.test(rules.layout ?? '');
   const hint = isEmpty ? hintOf(rules, messages, format) : '';

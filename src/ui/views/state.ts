@@ -7,9 +7,10 @@ import type { Format } from '../format.ts';
 import type { ThumbnailOf } from '../late-thumbnails.ts';
 import type { Messages } from '../messages.ts';
 import type { Line } from '../row-order.ts';
+import type { LoadFailure } from '../uploads-controller.ts';
 
-/** The state that views render. */
-export interface WidgetState {
+/** The state of the drop zone and of what surrounds the list. */
+export interface FrameState {
   readonly snapshot: Snapshot;
   readonly messages: Messages;
   readonly format: Format;
@@ -17,12 +18,10 @@ export interface WidgetState {
   readonly label: string;
   readonly rules: Rules;
   readonly intake: Intake;
-  /** True if the sign-in form replaces the sign-in panel. */
-  readonly hasLogin: boolean;
-  /** Returns the seconds until `atMs` (epoch milliseconds), or 0, and schedules the next rendering. */
-  readonly secondsUntil: (atMs: number | undefined) => number;
   /** True if the settings are invalid. */
   readonly isMisconfigured: boolean;
+  /** Why there is no list, if its code could not be loaded. */
+  readonly failure?: LoadFailure | undefined;
   /**
    * Names of the slots that have content. Footer and rows have a slot only then: in WebKit, the page's scroll position is lost when
    * slots are added or removed, and in Chromium, Tab does not reach a menu in a slot.
@@ -30,6 +29,16 @@ export interface WidgetState {
   readonly slots: ReadonlySet<string>;
   /** Texts of the live regions. */
   readonly spoken: Spoken;
+  /** Number of form values that the browser restored. Their files are not in the list. */
+  readonly restoredCount: number;
+}
+
+/** The state that the views of the list render, too. */
+export interface WidgetState extends FrameState {
+  /** True if the sign-in form replaces the sign-in panel. */
+  readonly hasLogin: boolean;
+  /** Returns the seconds until `atMs` (epoch milliseconds), or 0, and schedules the next rendering. */
+  readonly secondsUntil: (atMs: number | undefined) => number;
   /** The command that can still be undone. */
   readonly undo?: Undo | undefined;
   /** Returns the thumbnail of a file, if there is one. */
@@ -40,8 +49,6 @@ export interface WidgetState {
   readonly lines: readonly Line[];
   /** Which of them to render. */
   readonly rows: RowRange;
-  /** Number of form values that the browser restored. Their files are not in the list. */
-  readonly restoredCount: number;
 }
 
 /** Files that were canceled or removed a moment ago, and the text about them. */
@@ -75,12 +82,20 @@ export interface RowRange {
   readonly after: number;
 }
 
-/** What users can do. Without an id, a command applies to all files. */
-export interface Commands {
+/** What users can do without the list. */
+export interface FrameCommands {
   addFiles(files: Iterable<PickedFile | UnreadableFile | File>): void;
   /** Adds the files of an `<input>`. */
   addInput(files: readonly File[]): void;
   browse(kind?: 'files' | 'folder'): void;
+  /** Removes the form values that the browser restored. */
+  dropRestored(): void;
+  /** Loads the code of the list again. */
+  tryAgain(): void;
+}
+
+/** What users can do. Without an id, a command applies to all files. */
+export interface Commands extends FrameCommands {
   start(): void;
   pause(id?: FileId): void;
   resume(id?: FileId): void;
@@ -92,8 +107,6 @@ export interface Commands {
   /** Stops the time in which a command can be undone, or continues it. */
   holdUndo(isHeld: boolean): void;
   clear(): void;
-  /** Removes the form values that the browser restored. */
-  dropRestored(): void;
   dismiss(): void;
   signIn(via?: 'popup' | 'redirect'): void;
   cancelSignIn(): void;

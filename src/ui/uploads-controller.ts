@@ -1,0 +1,336 @@
+// The part of the element that a page needs before its first file: reads the settings, and loads the engine and the list after the
+// first rendering.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import {
+  createSettings,
+  type FileRules,
+  type GetToken,
+  readFileRules,
+  type Settings,
+  type SettingsInput,
+} from '../core/config.ts';
+import { EMPTY_SNAPSHOT } from '../core/empty-snapshot.ts';
+import { toUploaderError, UploaderError } from '../core/errors.ts';
+import { preconnect } from '../core/preconnect.ts';
+import type { Snapshot } from '../core/types.ts';
+import { abortable, sleep } from '../core/wait.ts';
+import { endPeriod } from '../engine/period.ts';
+import { readSettings, type SettingsHost } from './read-settings.ts';
+import type { Uploads } from './uploads.ts';
+
+/** The module that is loaded late. */
+export type UploadsModule = typeof import('./uploads.ts');
+
+export interface UploadsControllerHost extends ReactiveControllerHost, HTMLElement, SettingsHost {}
+
+export interface UploadsControllerOptions {
+  /** The function for the property `token`, which the page must not be able to read. */
+  readonly tokens: { source: GetToken | undefined };
+  /** Creates the uploads, with valid settings, when their module is loaded. */
+  readonly open: (module: UploadsModule, input: SettingsInput) => Uploads;
+  /** Called after `open`. */
+  readonly onOpen: () => void;
+}
+
+/**
+ * Why the element has no engine and no list: their code could not be loaded. `again`: the user can try again. `reload`: this has
+ * failed, too, as in browsers that remember the failure, and after a release that has replaced the file.
+ */
+export type LoadFailure = 'again' | 'reload';
+
+/**
+ * How the module is loaded; the time after which it is requested again, and the longest time for both, in milliseconds. Tests
+ * replace them.
+ */
+export const code = {
+  load: (): Promise<UploadsModule> => import('./uploads.ts'),
+  againMs: 1000,
+  longestMs: 120_000,
+};
+
+/**
+ * Mark in `localStorage`: a sign-out could not delete saved uploads, because the code for it could not be loaded. The next page
+ * that loads the code deletes them first.
+ */
+const DELETION_MARK = 'secure-uploader:delete';
+
+/** A call that waits for the uploads. With `isPatient`, it also waits while the code or valid settings are missing. */
+interface WaitingCall {
+  readonly isPatient: boolean;
+  act(uploads: Uploads): void;
+  reject(error: unknown): void;
+}
+
+/** Owns the uploads of one element. */
+export class UploadsController implements ReactiveController {
+  isMisconfigured = false;
+  /** `undefined` while the code is not needed, is being loaded, or is loaded. */
+  failure: LoadFailure | undefined;
+  /** `undefined` until the code is loaded. */
+  uploads: Uploads | undefined;
+  readonly #host: UploadsControllerHost;
+  readonly #options: UploadsControllerOptions;
+  /** The last valid settings, until the engine has them. */
+  #settings: Settings | undefined;
+  #isTokenNew = false;
+  #isRemoved = false;
+  #loggedMessage = '';
+  #removal = new AbortController();
+  #isLoading = false;
+  #hasTriedAgain = false;
+  /** Calls in the order in which they were made. */
+  #waiting: readonly WaitingCall[] = [];
+
+  constructor(host: UploadsControllerHost, options: UploadsControllerOptions) {
+    this.#host = host;
+    this.#options = options;
+    host.addController(this);
+  }
+
+  get snapshot(): Snapshot {
+    return this.uploads?.uploader.snapshot ?? EMPTY_SNAPSHOT;
+  }
+
+  /** True if no files can be added, because the settings are invalid, or because the engine cannot be loaded any more. */
+  get isClosed(): boolean {
+    return this.isMisconfigured || this.failure === 'reload';
+  }
+
+  /** Limits for files. Available even while the settings are invalid. */
+  get fileRules(): FileRules {
+    return this.#valid ?? readFileRules(readSettings(this.#host));
+  }
+
+  /**
+   * Passes changed settings to the engine. The engine is created once `baseUrl` is set. `isTokenSet` is true if the page has just
+   * set `getToken`; then `getToken` may be called again after a sign-out.
+   */
+  configure(isTokenSet: boolean): void {
+    this.isMisconfigured = false;
+    if (!this.uploads && !this.#host.baseUrl) {
+      this.#settings = undefined;
+      return;
+    }
+    this.#isTokenNew ||= isTokenSet;
+    try {
+      this.#check();
+      this.#allowSignIn();
+    } catch {
+      // `#heed` has logged the error.
+    }
+  }
+
+  /** Opens connections for an upload that is about to be added. */
+  preconnect(): void {
+    if (this.#valid) preconnect([this.#valid.baseUrl, ...this.#valid.uploadOrigins]);
+  }
+
+  /**
+   * Calls `act` with the uploads: at once, or when their code is loaded, after the calls that were made before. Rejects with
+   * `bad-config` if the settings are invalid, and with `network` if the code cannot be loaded. With `isPatient`, the call also
+   * waits while the settings become invalid, and until the user tries again.
+   */
+  use<T>(act: (uploads: Uploads) => T, isPatient = false): Promise<Awaited<T>> {
+    return new Promise((resolve, reject) => {
+      // As in an `async` function, an error of `act` is a rejection.
+      const call = (uploads: Uploads): void => {
+        try {
+          resolve(act(uploads) as Awaited<T>);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      if (this.uploads) return call(this.uploads);
+      try {
+        this.#check();
+      } catch (error) {
+        return reject(error);
+      }
+      this.#waiting = [...this.#waiting, { isPatient, act: call, reject }];
+      if (!this.failure || !isPatient) this.#load();
+    });
+  }
+
+  /** Loads the code again after a failure. */
+  readonly tryAgain = (): void => {
+    this.#hasTriedAgain = true;
+    this.failure = undefined;
+    this.#host.requestUpdate();
+    this.#load();
+  };
+
+  /**
+   * Signs out. Deletes saved uploads even if the settings are invalid. If the code for it cannot be loaded, rejects with `network`,
+   * and the next page that loads the code deletes them.
+   */
+  async signOut(): Promise<void> {
+    try {
+      await this.use(({ uploader }) => uploader.signOut());
+    } catch (error) {
+      if (!this.uploads) await this.#deleteUploads();
+      throw error;
+    }
+  }
+
+  hostConnected(): void {
+    this.#removal.abort();
+    this.#isRemoved = false;
+    this.uploads?.uploader.restore();
+  }
+
+  /** Begins to load the code: after the first rendering, so that the drop zone does not wait for it. */
+  hostUpdated(): void {
+    if (!this.#settings || this.#isLoading || this.failure) return;
+    preconnect([this.#settings.baseUrl]);
+    this.#load();
+  }
+
+  /** Suspends the engine in the next task, unless the element is connected again by then (an element that is moved). */
+  hostDisconnected(): void {
+    this.#removal = new AbortController();
+    sleep(0, this.#removal.signal).then(
+      () => {
+        this.#isRemoved = true;
+        void this.uploads?.uploader.suspend();
+      },
+      () => undefined,
+    );
+  }
+
+  get #valid(): Settings | undefined {
+    return this.uploads?.uploader.settings ?? this.#settings;
+  }
+
+  /** Loads the code, creates the uploads, and makes the calls that wait. Never throws. */
+  #load(): void {
+    if (this.uploads || this.#isLoading) return;
+    this.#isLoading = true;
+    this.#import()
+      .then(async (module) => {
+        await finishDeletion(module);
+        this.#open(module);
+      })
+      .catch((error: unknown) => {
+        // Calls with files wait for other settings, or for the user.
+        const mayWait = this.failure !== 'reload';
+        const isOver = ({ isPatient }: WaitingCall): boolean => !(isPatient && mayWait);
+        const over = this.#waiting.filter(isOver);
+        this.#waiting = this.#waiting.filter((call) => !isOver(call));
+        for (const { reject } of over) reject(error);
+      })
+      .finally(() => {
+        this.#isLoading = false;
+      });
+  }
+
+  /** Loads the code, and once more after a failure. */
+  async #import(): Promise<UploadsModule> {
+    const request = (): Promise<UploadsModule> => abortable(code.load(), AbortSignal.timeout(code.longestMs));
+    try {
+      return await request().catch(async () => {
+        await sleep(code.againMs, new AbortController().signal);
+        return request();
+      });
+    } catch (cause) {
+      this.failure = this.#hasTriedAgain ? 'reload' : 'again';
+      this.#host.requestUpdate();
+      const error = new UploaderError('network', 'The code of the engine and the list could not be loaded', {
+        cause,
+      });
+      console.error(`<${this.#host.localName}>: ${error.message}`, cause);
+      throw error;
+    }
+  }
+
+  #open(module: UploadsModule): void {
+    // The page may have removed `base-url` meanwhile, which is no error.
+    if (!this.#settings) throw new UploaderError('bad-config', 'base-url is missing');
+    const uploads = this.#heed(() => this.#options.open(module, this.#read()));
+    this.uploads = uploads;
+    this.failure = undefined;
+    this.#settings = undefined;
+    if (this.#isRemoved) void uploads.uploader.suspend();
+    this.#allowSignIn();
+    this.#options.onOpen();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { act } of waiting) act(uploads);
+  }
+
+  /** Deletes saved uploads without an engine, now or when the code for it can be loaded again. */
+  async #deleteUploads(): Promise<void> {
+    endPeriod();
+    setDeletionMark(true);
+    if (this.failure) return;
+    const module = await this.#import();
+    await module.deleteUploads();
+    setDeletionMark(false);
+  }
+
+  #allowSignIn(): void {
+    if (!this.uploads || !this.#isTokenNew) return;
+    this.#isTokenNew = false;
+    this.uploads.uploader.allowSignIn();
+  }
+
+  /** Passes the settings to the engine, or checks them while there is no engine. Throws `bad-config`. */
+  #check(): void {
+    this.#heed(() => {
+      const input = this.#read();
+      if (this.uploads) this.uploads.uploader.configure(input);
+      else this.#settings = createSettings(input);
+    });
+  }
+
+  #read(): SettingsInput {
+    const { tokens } = this.#options;
+    const input = readSettings(this.#host);
+    // The newer of both counts: setting `token` removes `getToken`.
+    if (input.getToken) tokens.source = undefined;
+    return { ...input, getToken: input.getToken ?? tokens.source };
+  }
+
+  /** Calls `read`. If `read` throws, shows that the settings are invalid, logs the message if it is new, and rethrows the error. */
+  #heed<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      this.#settings = undefined;
+      const { message } = toUploaderError(error, 'bad-config', 'The settings cannot be read');
+      if (message !== this.#loggedMessage) console.error(`<${this.#host.localName}>: ${message}`);
+      this.#loggedMessage = message;
+      this.isMisconfigured = true;
+      this.#host.requestUpdate();
+      throw error;
+    }
+  }
+}
+
+function isDeletionMarked(): boolean {
+  try {
+    return localStorage.getItem(DELETION_MARK) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function setDeletionMark(isSet: boolean): void {
+  try {
+    if (isSet) localStorage.setItem(DELETION_MARK, '1');
+    else localStorage.removeItem(DELETION_MARK);
+  } catch {
+    // Without storage, nothing is saved.
+  }
+}
+
+/** Deletes the saved uploads that an earlier sign-out had to leave. Never rejects: if it fails, the next page tries again. */
+async function finishDeletion(module: UploadsModule): Promise<void> {
+  if (!isDeletionMarked()) return;
+  try {
+    await module.deleteUploads();
+    setDeletionMark(false);
+  } catch (error) {
+    reportError(error);
+  }
+}

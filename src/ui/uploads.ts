@@ -1,0 +1,144 @@
+// What the element loads after its first rendering: the engine, and everything that shows uploads.
+
+import type { TemplateResult } from 'lit';
+import type { Change } from '../core/changes.ts';
+import type { SettingsInput } from '../core/config.ts';
+import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
+import type { Uploader } from '../engine/uploader.ts';
+import { Announcer, type AnnouncerHost } from './announcer.ts';
+import { type CommandHost, createCommands } from './commands.ts';
+import { Countdown } from './countdown.ts';
+import { EngineController, type EngineHost } from './engine-controller.ts';
+import { FocusController } from './focus-controller.ts';
+import { createThumbnails } from './late-thumbnails.ts';
+import { LeaveController, type LeaveHost } from './leave-controller.ts';
+import { ListKeys } from './list-keys.ts';
+import { LoginController, type LoginHost } from './login-controller.ts';
+import { resume } from './resume.ts';
+import { createRowOrder } from './row-order.ts';
+import { styles } from './styles/styles.ts';
+import { UndoController, type UndoHost } from './undo-controller.ts';
+import type { Commands, FrameCommands, FrameState } from './views/state.ts';
+import { widget } from './views/widget.ts';
+import { WindowController } from './window-controller.ts';
+
+export { deleteUploads } from '../engine/sign-out.ts';
+
+/** What the uploads use of their element. */
+export type UploadsHost = AnnouncerHost &
+  CommandHost &
+  EngineHost &
+  LeaveHost &
+  LoginHost &
+  UndoHost & { readonly thumbnails: boolean };
+
+/** The engine of one element, with its list, sign-in panel, announcements and keys. */
+export class Uploads {
+  /** The styles of the complete interface. */
+  readonly styles = styles;
+  readonly uploader: Uploader;
+  readonly #host: UploadsHost;
+  readonly #announcer: Announcer;
+  readonly #login: LoginController;
+  readonly #undo: UndoController;
+  readonly #countdown: Countdown;
+  readonly #rows: WindowController;
+  readonly #order: ReturnType<typeof createRowOrder>;
+  readonly #thumbnails: ReturnType<typeof createThumbnails>;
+  readonly #keys: ListKeys;
+  readonly #commands: Commands;
+
+  /** Throws `bad-config` if the settings are invalid. Passes each change to `watchers`, then dispatches the change as an event. */
+  constructor(
+    host: UploadsHost,
+    input: SettingsInput,
+    watchers: readonly { onChange(change: Change): void }[],
+    frameCommands: FrameCommands,
+  ) {
+    const announcer = new Announcer(host);
+    const { uploader } = new EngineController(host, input, [announcer, ...watchers]);
+    this.#host = host;
+    this.#announcer = announcer;
+    this.uploader = uploader;
+    this.#login = new LoginController(host, () => uploader.settings);
+    this.#undo = new UndoController(
+      host,
+      (...command) => void uploader.apply(...command),
+      (text) => announcer.say(text),
+    );
+    this.#commands = createCommands(frameCommands, host, uploader, this.#undo);
+    this.#countdown = new Countdown(host);
+    this.#rows = new WindowController(host);
+    this.#order = createRowOrder(host);
+    this.#thumbnails = createThumbnails(host, (id) => uploader.fileOf(id));
+    this.#keys = new ListKeys(host, (id) => this.#commands[id.endsWith('/') ? 'cancel' : 'remove'](id));
+    new FocusController(host);
+    new LeaveController(host);
+    host.addController({
+      hostDisconnected: () => announcer.stop(),
+      hostUpdated: () => {
+        if (host.thumbnails) this.#thumbnails.preload();
+      },
+    });
+  }
+
+  /** The files that the user sees: without those whose removal can still be undone. */
+  get shown(): Snapshot {
+    return this.#undo.shown(this.uploader.snapshot).snapshot;
+  }
+
+  async addFiles(files: Iterable<PickedFile | UnreadableFile | File>): Promise<void> {
+    this.#undo.complete();
+    await this.uploader.addFiles(files);
+    // Now, although the last rendering may have been slow.
+    this.#host.requestUpdate();
+  }
+
+  async pause(id?: FileId): Promise<void> {
+    await this.uploader.pause(id);
+    this.#announcer.tellPaused(this.shown.files);
+  }
+
+  /** Resumes like `resume()` of the element. */
+  resume(id?: FileId): Promise<void> {
+    return resume(this.uploader, this.#host.renderRoot, id);
+  }
+
+  signIn(via?: 'popup' | 'redirect'): void {
+    if (!via) this.#login.ask();
+    this.uploader.signIn(via);
+  }
+
+  /** Removes all files and rejections. */
+  removeAll(): void {
+    const { files, rejections } = this.uploader.snapshot;
+    if (files.length + rejections.length === 0) return;
+    this.#undo.complete();
+    // `clear()` also dismisses rejections.
+    void Promise.allSettled([...files.map(({ id }) => this.uploader.remove(id)), this.uploader.clear()]);
+  }
+
+  /** Clears what was announced for the previous user. */
+  leaveUser(): void {
+    this.#announcer.clear();
+  }
+
+  /** Returns the complete interface. `state.snapshot` is that of the engine. */
+  render(state: Omit<FrameState, 'spoken'>): TemplateResult {
+    // A file whose command can be undone keeps its place.
+    const { snapshot, undo } = this.#undo.shown(this.#order.sort(state.snapshot));
+    const lines = this.#order.linesOf(snapshot.files);
+    const own = {
+      snapshot,
+      lines,
+      undo,
+      spoken: this.#announcer.spoken,
+      currentId: this.#keys.currentId,
+      hasLogin: this.#login.isShown,
+      secondsUntil: (atMs: number | undefined) => this.#countdown.secondsUntil(atMs),
+      rows: this.#rows.rangeOf(lines.map(({ id }) => id)),
+      thumbnailOf: this.#host.thumbnails ? this.#thumbnails.of : undefined,
+    };
+    return widget({ ...state, ...own }, this.#commands);
+  }
+}
