@@ -1,5 +1,5 @@
-// `npm run build`: builds the modules with types (tsc), dist/cdn (Vite: one file and its workers), the themes, the callback page,
-// the command, custom-elements.json, the data for editors, licenses, the SBOM, and the folders of the entries.
+// `npm run build`: builds the modules with types (tsc), dist/cdn (Vite: a first file and its parts), the themes, the callback page,
+// the workers, the command, custom-elements.json, the data for editors, licenses, the SBOM, and the folders of the entries.
 // `--pages` builds only dist/cdn, for tests. `--if-older` builds only if a source is newer than dist, as `npm pack` does.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,10 +18,10 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import ts from 'typescript';
 import { build } from 'vite';
+import { workerCode } from './cdn-parts.mjs';
 import { customData, webTypes } from './editor-data.mjs';
 import { listEntries } from './entries.mjs';
 import { filesUnder } from './files.mjs';
-import { inlined, smallDecorators, smallStyles, smallTemplates } from './smaller.mjs';
 import { createNotices, createSbom } from './third-party.mjs';
 
 // Otherwise Vite bundles Lit's development build when the environment says so.
@@ -47,13 +47,8 @@ function compile() {
     cpSync(join(root, 'src', name), join(dist, name));
   for (const name of filesUnder(dist, ['.'], /\.js$/)) {
     // In a module, `this` is undefined. Rollup warns about it.
-    const text = readFileSync(join(dist, name), 'utf8').replace(/\(this && this\.__\w+\) \|\| /g, '');
-    const small = name.startsWith('ui/styles/')
-      ? smallStyles
-      : name.startsWith('ui/views/')
-        ? smallTemplates
-        : smallDecorators;
-    writeFileSync(join(dist, name), small(text));
+    const text = readFileSync(join(dist, name), 'utf8');
+    writeFileSync(join(dist, name), text.replace(/\(this && this\.__\w+\) \|\| /g, ''));
   }
   dropUnusedTypes();
 }
@@ -69,36 +64,42 @@ function dropUnusedTypes() {
     if (!used.has(join(dist, name))) rmSync(join(dist, name));
 }
 
-const bundle = (options = {}) =>
+const bundle = () =>
   build({
     root,
     configFile: join(root, 'vite.config.ts'),
     logLevel: 'warn',
-    ...options,
-    build: { outDir: join(dist, 'cdn'), ...options.build },
+    build: { outDir: join(dist, 'cdn') },
   });
 
+/** First line of a file that is built here. `notice` names the licenses of the packages in it. */
+const bannerOf = (notice = '') => `/*! secure-uploader ${readJson('package.json').version} | MIT${notice} */`;
+const withPackages = ' | third-party-licenses.txt has the licenses of the packages in this file';
+
 /**
- * Copies the workers of dist/cdn to the modules, and the text of the default worker to `worker-source.js`. These workers have no
- * imports, and many bundlers copy a worker without its imports.
+ * Writes the workers beside the modules that start them, and into dist/cdn. They have no imports, because many bundlers copy a
+ * worker without its imports. Also writes the text of the default worker.
  */
-function copyWorkers() {
-  const textOf = (worker) =>
-    readFileSync(join(dist, 'cdn', worker), 'utf8').replace(/\n\/\/# source.*\s*$/, '');
-  const workers = { pipeline: ['hash.worker.js', 'hash-wasm.worker.js'], photos: ['photo.worker.js'] };
-  for (const [folder, files] of Object.entries(workers))
-    for (const worker of files) writeFileSync(join(dist, folder, worker), `${textOf(worker)}\n`);
-  const source = `export const workerSource = ${JSON.stringify(textOf('hash.worker.js'))};\n`;
-  writeFileSync(join(dist, 'pipeline/worker-source.js'), source);
+async function workers() {
+  const files = {
+    'pipeline/hash.worker': bannerOf(),
+    'pipeline/hash-wasm.worker': bannerOf(withPackages),
+    'photos/photo.worker': bannerOf(),
+  };
+  for (const [name, banner] of Object.entries(files)) {
+    const text = `${banner}\n${await workerCode(join(root, 'src', `${name}.ts`))}\n`;
+    writeFileSync(join(dist, 'cdn', `${name.split('/')[1]}.js`), text);
+    if (isWhole) writeFileSync(join(dist, `${name}.js`), text);
+  }
+  const source = await workerCode(join(root, 'src/pipeline/hash.worker.ts'));
+  if (isWhole)
+    writeFileSync(join(dist, 'pipeline/worker-source.js'), `export default ${JSON.stringify(source)};\n`);
 }
 
 /** Builds a script that is used without a bundler, so it is bundled here. */
-async function script(name, source, outDir = dist) {
-  const postBanner = `/*! secure-uploader ${readJson('package.json').version} | MIT */`;
-  const output = { format: 'es', entryFileNames: name, codeSplitting: false, postBanner };
-  const rollupOptions = { input: join(root, source), output };
-  await bundle({ build: { outDir, emptyOutDir: false, sourcemap: false, rollupOptions } });
-  if (outDir === dist) cpSync(join(dist, name), join(dist, 'cdn', name));
+async function script(name, source) {
+  const text = `${bannerOf()}\n${await workerCode(join(root, source))}\n`;
+  for (const folder of [dist, join(dist, 'cdn')]) writeFileSync(join(folder, name), text);
 }
 
 /** Builds the callback page, to which the sign-in window returns. */
@@ -145,7 +146,7 @@ async function command() {
     rollupOptions,
   };
   const rest = { root, configFile: false, publicDir: false, logLevel: 'warn' };
-  await build({ ...rest, plugins: [inlined], build: options });
+  await build({ ...rest, build: options });
 }
 
 /** Writes custom-elements.json with the paths of the built modules, and creates the data for editors from this file. */
@@ -214,11 +215,9 @@ await bundle();
 themes();
 await callbackPage();
 await script('file-keeper.js', 'src/keeper/file-keeper.ts');
-await script('extras.js', 'src/extras.ts', join(dist, 'cdn'));
-await script('tracing.js', 'src/tracing.ts', join(dist, 'cdn'));
+await workers();
 if (isWhole) {
   await command();
-  copyWorkers();
   manifest();
   entryFolders();
   thirdParty();

@@ -19,7 +19,16 @@ export async function bundle(root, entries, sources = new Map(), options = {}) {
   const slashed = (path) => relative(root, path).split(sep).join('/');
   const instrumented = {
     name: 'instrumented',
-    setup({ onLoad }) {
+    setup({ onLoad, onResolve }) {
+      onResolve({ filter: /\?code$/ }, ({ path, resolveDir }) => ({
+        path: join(resolveDir, path.replace('?code', '')),
+        namespace: 'code',
+      }));
+      // The code of a worker as text.
+      onLoad({ filter: /.*/, namespace: 'code' }, async ({ path }) => {
+        const worker = await bundle(root, [slashed(path)], sources);
+        return { contents: worker.scripts.get(slashed(path)), loader: 'text' };
+      });
       onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const name = slashed(path);
         const text = sources.get(name) ?? readFileSync(path, 'utf8');

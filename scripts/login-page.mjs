@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { workerCodes } from './cdn-parts.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -10,6 +11,7 @@ export async function bundle(source) {
   const result = await build({
     root,
     configFile: false,
+    plugins: [workerCodes],
     logLevel: 'error',
     build: {
       write: false,

@@ -6,10 +6,12 @@ import type { AuthTimes } from '../core/auth-times.ts';
 import type { Report } from '../core/changes.ts';
 import { type Settings, serviceKeyOf, signInKeyOf, withSignInOf } from '../core/config.ts';
 import type { AuthState, Calls, Put, Session, WithToken } from '../core/types.ts';
+import { whenIdle } from '../core/wait.ts';
 import { HashPool } from '../pipeline/hash-pool.ts';
 import type { UsedNames } from '../pipeline/renaming.ts';
 import { createCalls, createPost } from '../service/client.ts';
 import { createPut } from '../service/put.ts';
+import { photos, preparesPhotos } from './late-photos.ts';
 import type { WaitReason } from './upload-state.ts';
 
 export interface ServiceClient {
@@ -151,6 +153,11 @@ export class Service {
     return isSame && this.#signInKey !== current.#signInKey && WAITING.includes(state) && !this.isReady;
   }
 
+  /** Loads what hashes need. Never rejects. */
+  preload(): void {
+    void this.#client?.pool.preload();
+  }
+
   /** After a sign-out, allows tokens to be requested from the page again. */
   allowSignIn(): void {
     this.#client?.auth.allow();
@@ -187,6 +194,7 @@ export class Connections {
     this.#connect = connect;
     this.#onAuth = onAuth;
     this.current = this.#connection(settings);
+    this.preload();
   }
 
   get services(): readonly Service[] {
@@ -195,6 +203,7 @@ export class Connections {
 
   configure(settings: Settings): void {
     this.current = this.#connection(settings);
+    this.preload();
   }
 
   /**
@@ -228,6 +237,15 @@ export class Connections {
   /** Closes all services. Each service opens again on its next use. */
   close(): void {
     for (const service of this.#services.values()) service.close();
+  }
+
+  /** Loads what the current settings will need, when the page is idle: after a release, the files of this version may be gone. */
+  preload(): void {
+    const { settings, service } = this.current;
+    whenIdle(() => {
+      if (preparesPhotos(settings)) void photos.preload();
+      service.preload();
+    });
   }
 
   #connection(settings: Settings): Connection {

@@ -2,10 +2,9 @@
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
-import { trusted } from '../core/trusted.ts';
 import { abortable, online } from '../core/wait.ts';
 import type * as photoTasks from '../photos/photo-tasks.ts';
-import type * as photos from '../photos/photos.ts';
+import type * as photoModule from '../photos/photos.ts';
 
 /** Longest wait for the network before the code is loaded all the same, in milliseconds: browsers may be wrong. */
 const OFFLINE_MS = 30_000;
@@ -13,7 +12,10 @@ const OFFLINE_MS = 30_000;
 const LOAD_MS = 60_000;
 
 export interface PhotoCode {
-  readonly photos: () => Promise<Pick<typeof photos, 'preparePhoto'>>;
+  readonly photos: () => Promise<{
+    readonly preparePhoto: typeof photoModule.preparePhoto;
+    readonly workerText?: typeof photoModule.workerText | undefined;
+  }>;
   readonly tasks: () => Promise<Pick<typeof photoTasks, 'runTask'>>;
 }
 
@@ -50,16 +52,22 @@ function once<T>(load: () => Promise<T>): (mayTryOffline: boolean) => Promise<T>
 }
 
 /**
- * Returns a function that prepares a photo. If the browser is offline and the code is not loaded, the function sends `offline`, and
+ * Returns two functions. `preload` loads the code, and never rejects: after a release, the files of this version may be gone.
+ * `prepare` prepares a photo. If the browser is offline and the code is not loaded, it sends `offline`, and
  * waits until the browser is online; if that takes longer than half a minute, it tries to load the code from time to time. It
  * rejects if the code cannot be loaded, with `file-unreadable`, and with `location-not-removed`.
  */
 export function createLatePhotos({ photos, tasks }: PhotoCode = OWN) {
   const loadPhotos = once(photos);
   const loadTasks = once(tasks);
-  const parts = { trusted, loadTasks: () => loadTasks(true) };
+  const parts = { loadTasks: () => loadTasks(true) };
 
-  return async (
+  const preload = async (): Promise<void> => {
+    const module = await loadPhotos(false);
+    await (module.workerText?.() ?? loadTasks(false));
+  };
+
+  const prepare = async (
     file: File,
     { imageMaxEdge, stripLocation }: Settings,
     signal: AbortSignal,
@@ -82,4 +90,11 @@ export function createLatePhotos({ photos, tasks }: PhotoCode = OWN) {
       }
     }
   };
+  return { prepare, preload: () => preload().catch(() => undefined) };
 }
+
+/** The photos of all engines of the page. */
+export const photos = createLatePhotos();
+
+export const preparesPhotos = ({ imageMaxEdge, stripLocation }: Settings): boolean =>
+  stripLocation || imageMaxEdge < Number.POSITIVE_INFINITY;

@@ -6,13 +6,11 @@ import { abortable } from '../core/wait.ts';
 import { warnOnConsole } from '../core/warn.ts';
 import { limitsOf, refusal } from '../pipeline/pick.ts';
 import type { Times } from './connection.ts';
-import { createLatePhotos } from './late-photos.ts';
+import { photos, preparesPhotos } from './late-photos.ts';
 
 const TRANSFORM_MS = 300_000;
 /** Longest time for reading one byte, in milliseconds. Afterwards, the drive counts as gone. */
 const READ_MS = 5000;
-
-const preparePhoto = createLatePhotos();
 
 /**
  * Resolves with the file to upload instead of `file`. Calls `send` before if there may be another one. Rejects with the code
@@ -27,8 +25,8 @@ export async function prepare(
   send: (outcome: { readonly type: 'transform-started' | 'offline' | 'online' }) => void,
   { transformMs = TRANSFORM_MS, photoMs }: Pick<Times, 'transformMs' | 'photoMs'> = {},
 ): Promise<File> {
-  const { imageMaxEdge, stripLocation, transformFile } = settings;
-  const isPhotoPrepared = stripLocation || imageMaxEdge < Number.POSITIVE_INFINITY;
+  const { transformFile } = settings;
+  const isPhotoPrepared = preparesPhotos(settings);
   if (!transformFile && !isPhotoPrepared) return file;
   send({ type: 'transform-started' });
   const prepareIt = async (): Promise<File> => {
@@ -36,7 +34,7 @@ export async function prepare(
     const transformIt = async (): Promise<unknown> => (transformFile ? transformFile(file, limit) : file);
     const output = await abortable(transformIt(), limit);
     if (!isFile(output)) throw new TypeError('transformFile returned no file');
-    return isPhotoPrepared ? preparePhoto(output, settings, signal, send, photoMs) : output;
+    return isPhotoPrepared ? photos.prepare(output, settings, signal, send, photoMs) : output;
   };
   const body = await abortable(prepareIt(), signal).catch(async (error: unknown) => {
     signal.throwIfAborted();

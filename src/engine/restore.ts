@@ -1,10 +1,9 @@
 // Adds the uploads that an earlier visit saved to the list.
 
 import { copyOfMetadata } from '../core/metadata.ts';
-import { trusted } from '../core/trusted.ts';
 import type { UploadRecord } from '../core/types.ts';
 import { abortable, inSlices, sleep } from '../core/wait.ts';
-import { dropKept, keyOfNew, workerOf } from '../keeper/drop-kept.ts';
+import { dropKept, keyOfNew } from '../keeper/drop-kept.ts';
 import type { KeeperClient } from '../keeper/keeper-client.ts';
 import type { Added, Kept } from '../keeper/keeper-messages.ts';
 import { type RecordToSave, readHandle } from '../store/record.ts';
@@ -135,8 +134,6 @@ export class Restorer {
           onChange: (listener) => snapshots.onChange(listener),
           onReturn,
           warn: context.warn,
-          trusted,
-          shared: { inSlices, keyOfNew, workerOf },
         }),
       (error) => {
         context.warn(`keeper-url: ${error}`);

@@ -434,6 +434,7 @@ export class Uploader {
     this.#monitor = new ConnectionMonitor(this.settings.throttleBytesPerSecond);
     this.#tabLocks.open();
     this.#scheduler.restore();
+    this.#connections.preload();
     void this.#commands.apply({ type: 'restore' });
     this.#restoreAgain();
   }

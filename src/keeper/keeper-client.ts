@@ -3,8 +3,9 @@
 
 import type { Change } from '../core/changes.ts';
 import type { Warn } from '../core/config.ts';
-import type { inSlices } from '../core/wait.ts';
-import type { keyOfNew, workerOf } from './drop-kept.ts';
+import { trusted } from '../core/trusted.ts';
+import { inSlices } from '../core/wait.ts';
+import { keyOfNew, workerOf } from './drop-kept.ts';
 import {
   type Ask,
   addedOf,
@@ -38,14 +39,6 @@ export interface KeeperParts {
   /** Called when the page comes back from the back/forward cache. */
   readonly onReturn: () => void;
   readonly warn: Warn;
-  /** Converts the URL of a script for pages with Trusted Types. */
-  readonly trusted: (url: string) => string;
-  /** Functions that other modules use, too. If this module imported them, bundlers would make files of them for every page. */
-  readonly shared: {
-    readonly inSlices: typeof inSlices;
-    readonly keyOfNew: typeof keyOfNew;
-    readonly workerOf: typeof workerOf;
-  };
 }
 
 export class KeeperClient {
@@ -109,7 +102,7 @@ export class KeeperClient {
     const uses: Promise<void>[] = [];
     const take = async (found: readonly Kept[]): Promise<void> => {
       for (const kept of found) this.#received.add(kept);
-      await this.#parts.shared.inSlices(found, (kept) => {
+      await inSlices(found, (kept) => {
         uses.push(use(kept).finally(() => this.#received.delete(kept)));
       });
     };
@@ -151,9 +144,7 @@ export class KeeperClient {
     this.#channel?.close();
     const unanswered = this.#endRequests();
     if (unanswered.length > 0)
-      this.#parts.shared
-        .workerOf(this.#registration)
-        ?.postMessage({ files: [], unanswered } satisfies KeeperRequest);
+      workerOf(this.#registration)?.postMessage({ files: [], unanswered } satisfies KeeperRequest);
   }
 
   /** Ignores answers of the worker that arrive later. Returns the ids of these requests. */
@@ -170,8 +161,8 @@ export class KeeperClient {
     if (!url || this.#isRegistered || this.#closing.signal.aborted) return;
     this.#isRegistered = true;
     try {
-      this.#registration = await navigator.serviceWorker.register(this.#parts.trusted(url), { scope: url });
-      const worker = this.#parts.shared.workerOf(this.#registration);
+      this.#registration = await navigator.serviceWorker.register(trusted(url), { scope: url });
+      const worker = workerOf(this.#registration);
       // A worker without files would unregister itself a second after another page was left. This request stops its timer.
       worker?.postMessage({ got: NO_REQUEST } satisfies KeeperRequest);
       let wasActive = worker === this.#registration.active;
@@ -198,7 +189,7 @@ export class KeeperClient {
     if (!found || found.scope !== this.#url || this.#closing.signal.aborted) return;
     // A page without uploads lets the worker unregister itself when the page is left.
     this.#registration ??= found;
-    const worker = this.#parts.shared.workerOf(found);
+    const worker = workerOf(found);
     const { port1, port2 } = new MessageChannel();
     const id = crypto.randomUUID();
     this.#unanswered.set(id, port1);
@@ -245,7 +236,7 @@ export class KeeperClient {
    * running them.
    */
   #handOver(isCached: boolean): void {
-    const worker = this.#parts.shared.workerOf(this.#registration);
+    const worker = workerOf(this.#registration);
     if (!worker) return;
     const files = this.#unfinished(isCached ? DOCUMENT : '');
     const { port1, port2 } = new MessageChannel();
@@ -275,9 +266,7 @@ export class KeeperClient {
       if (noResume || state.error?.retryable === false) return [];
       // Without progress, a failed upload would fail again with each page.
       const isPaused = kept.isPaused || phase === 'failed';
-      return [
-        { ...kept, isPaused, key: this.#parts.shared.keyOfNew(clientId), added: addedOf(upload, document) },
-      ];
+      return [{ ...kept, isPaused, key: keyOfNew(clientId), added: addedOf(upload, document) }];
     });
     const received = [...this.#received].map(({ added, ...kept }) => ({
       ...kept,

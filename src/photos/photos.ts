@@ -1,14 +1,18 @@
 // Prepares photos for `image-max-edge` and `strip-location`. Loaded on demand.
 
+import { workerStarter } from '../core/start-worker.ts';
 import { abortable } from '../core/wait.ts';
 import type { PhotoTask, runTask, TaskResult } from './photo-tasks.ts';
+import { PHOTO_WORKER } from './photo-worker.ts';
 
-/** What this module gets from the page. A second import of the same would be another copy beside the one file. */
+/** Loads the code of the worker. `undefined` where the worker has a file only; without it, the photos are prepared in the page. */
+export const workerText = PHOTO_WORKER.text;
+
 export interface PhotoParts {
-  /** Converts the URL of a worker for pages with Trusted Types. Throws if it has another origin. */
-  readonly trusted: (url: string) => string;
   /** Loads what the page needs without a worker. */
   readonly loadTasks: () => Promise<{ readonly runTask: typeof runTask }>;
+  /** Starts the worker. Tests replace this function. */
+  readonly startWorker?: () => Promise<Worker>;
 }
 
 /** Longest start of the worker, in milliseconds. */
@@ -20,38 +24,6 @@ const READ_MS_PER_MIB = 1000;
 /** Time without a task after which the worker is closed, in milliseconds. */
 const IDLE_MS = 10_000;
 
-/** Replaces `Worker` in an expression that bundlers recognize. */
-class WorkerAddress {
-  readonly url: string;
-  constructor(url: URL, _options: WorkerOptions) {
-    this.url = url.href;
-  }
-}
-
-const ownAddress = (Worker = WorkerAddress): string =>
-  new Worker(new URL('./photo.worker.js', import.meta.url), { type: 'module' }).url;
-
-/** Resolves with a worker. Rejects if its file is missing, on another origin, or blocked by a policy. */
-async function startWorker({ trusted }: PhotoParts): Promise<Worker> {
-  const { href } = new URL(ownAddress(), location.href);
-  const worker = new Worker(trusted(href), { type: 'module', name: 'secure-uploader-photos' });
-  return new Promise((resolve, reject) => {
-    const fail = (): void => {
-      worker.terminate();
-      reject(new Error('No worker'));
-    };
-    const timer = setTimeout(fail, START_MS);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      fail();
-    };
-    worker.onmessage = () => {
-      clearTimeout(timer);
-      resolve(worker);
-    };
-  });
-}
-
 /** Runs one task at a time, in a worker of its own. Without a worker, the tasks run in the page. */
 export class PhotoLane {
   readonly #parts: PhotoParts;
@@ -59,8 +31,12 @@ export class PhotoLane {
   #last: Promise<unknown> = Promise.resolve();
   #idle: ReturnType<typeof setTimeout> | undefined;
 
+  readonly #startWorker: () => Promise<Worker>;
+
   constructor(parts: PhotoParts) {
     this.#parts = parts;
+    const start = workerStarter(PHOTO_WORKER, START_MS);
+    this.#startWorker = parts.startWorker ?? (() => start(new AbortController().signal));
   }
 
   /**
@@ -83,7 +59,7 @@ export class PhotoLane {
 
   async #ask(task: PhotoTask, signal: AbortSignal, longestMs: number): Promise<TaskResult | 'unreadable'> {
     clearTimeout(this.#idle);
-    this.#worker ??= startWorker(this.#parts).catch(() => undefined);
+    this.#worker ??= this.#startWorker().catch(() => undefined);
     const worker = await this.#worker;
     const run: typeof runTask = worker
       ? (...given) => ask(worker, ...given)

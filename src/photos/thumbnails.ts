@@ -1,7 +1,7 @@
 // Thumbnails of images and videos in the list. Loaded on demand.
 
 import type { FileId } from '../core/types.ts';
-import { abortable } from '../core/wait.ts';
+import { abortable, whenIdle } from '../core/wait.ts';
 import { PhotoLane, type PhotoParts } from './photos.ts';
 
 /** Width and height of a thumbnail, in pixels: 40 CSS pixels on most screens. */
@@ -16,8 +16,8 @@ export interface ThumbnailParts extends PhotoParts {
   readonly fileOf: (id: FileId) => File | undefined;
   /** Called when a thumbnail is ready. */
   readonly onReady: () => void;
-  /** Calls `work` when the page has nothing else to do. */
-  readonly whenIdle: (work: () => void) => void;
+  /** Calls `work` when the page has nothing else to do. Tests replace this function. */
+  readonly whenIdle?: (work: () => void) => unknown;
 }
 
 /** Makes thumbnails of the rows that are rendered, one at a time, while the page is idle. */
@@ -63,7 +63,7 @@ export class Thumbnails {
       this.#wanted.delete(id);
       // It was rendered again while it was made.
       if (this.#known.has(id)) continue;
-      await new Promise<void>((resolve) => this.#parts.whenIdle(resolve));
+      await new Promise<void>((resolve) => (this.#parts.whenIdle ?? whenIdle)(resolve));
       const file = this.#parts.fileOf(id);
       // An upload of an earlier visit may get its file later.
       if (!file) continue;

@@ -3,11 +3,7 @@
 import type { createHashSlice } from './digest.ts';
 import type { HashAnswer, HashProgress, HashRequest, Ready } from './hash-messages.ts';
 
-/**
- * Replies to each `HashRequest` with a `HashAnswer`, and with `HashProgress` while it reads.
- *
- * Must use only its parameters and globals: `worker-source.ts` runs its source code in a worker.
- */
+/** Replies to each `HashRequest` with a `HashAnswer`, and with `HashProgress` while it reads. */
 export function answerRequests(hashSlice: ReturnType<typeof createHashSlice>): void {
   const scope = globalThis as unknown as {
     onmessage: ((event: MessageEvent<HashRequest>) => void) | null;

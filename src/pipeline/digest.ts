@@ -23,8 +23,6 @@ type WasmHashes = Pick<typeof import('./wasm-hashes.ts'), 'blake3' | 'sha256' | 
 /**
  * Returns a function that hashes a slice, and never rejects. With `keepBytes`, it also returns the bytes as a Blob. It uses
  * `crypto.subtle` for SHA-256 in secure contexts, and otherwise calls `loadWasm`.
- *
- * Must use only its parameters and globals: `worker-source.ts` runs its source code in a worker.
  */
 export function createHashSlice(loadWasm?: () => Promise<WasmHashes>): HashSliceHere {
   // Memory that all slices reuse, since browsers free unused buffers late.

@@ -2,12 +2,13 @@
 // can run, the page hashes the slices.
 
 import { UploaderError } from '../core/errors.ts';
+import { type WorkerCode, workerStarter } from '../core/start-worker.ts';
 import type { ContinueHash, HashAlgorithm, HashSlice } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createHashSlice, type Hashed } from './digest.ts';
 import type { HashAnswer, HashProgress, HashRequest } from './hash-messages.ts';
-import { workerStarter } from './start-worker.ts';
+import { HASH_WASM_WORKER, HASH_WORKER } from './hash-workers.ts';
 
 export interface HashPoolOptions {
   readonly algorithm: HashAlgorithm;
@@ -33,7 +34,7 @@ export interface HashPoolOptions {
 
 const DEFAULTS = { startMs: 10_000, silenceMs: 60_000, slowMs: 1000, idleMs: 30_000, readAgainMs: 500 };
 
-/** Hashes on the page. The one-file build has no `wasm-hashes.ts` here (`vite.config.ts`). */
+/** Hashes on the page. */
 const hashSlice = createHashSlice(() => import('./wasm-hashes.ts'));
 
 type Found = Omit<Extract<Hashed, { hash: string }>, 'id'>;
@@ -74,7 +75,10 @@ export const poolSize = (cores: number = globalThis.navigator?.hardwareConcurren
 export class HashPool {
   readonly #options: HashPoolOptions &
     typeof DEFAULTS & { readonly size: number; readonly needsWasm: boolean };
+  readonly #code: WorkerCode;
   readonly #startWorker: ReturnType<typeof workerStarter>;
+  /** True if one worker stays when all are idle, because its file may be gone when the next one has to start. */
+  #keepsOne = false;
   #queue: Task[] = [];
   readonly #members = new Set<Member>();
   #starting = 0;
@@ -90,7 +94,8 @@ export class HashPool {
     // Without `crypto.subtle`, SHA-256 needs hash-wasm, too.
     const needsWasm = options.hashesFiles || options.algorithm !== 'sha-256' || !globalThis.crypto?.subtle;
     this.#options = { ...DEFAULTS, size: poolSize(), ...options, needsWasm };
-    this.#startWorker = workerStarter(options.workerUrl, needsWasm, this.#options.startMs);
+    this.#code = needsWasm ? HASH_WASM_WORKER : HASH_WORKER;
+    this.#startWorker = workerStarter(this.#code, this.#options.startMs, options.workerUrl);
   }
 
   get size(): number {
@@ -137,6 +142,20 @@ export class HashPool {
     }
   }
 
+  /**
+   * Loads what later hashes need, if the page cannot compute them: after a release, the file of the worker may be gone. Either the
+   * text of the worker is loaded, or a worker starts and stays. Never rejects.
+   */
+  async preload(): Promise<void> {
+    const { needsWasm, workerUrl } = this.#options;
+    if (!needsWasm) return;
+    if (this.#code.text && workerUrl === undefined) await this.#code.text().catch(() => undefined);
+    else if (!this.#keepsOne) {
+      this.#keepsOne = true;
+      if (this.#members.size + this.#starting === 0) this.#start();
+    }
+  }
+
   /** Terminates all workers. Unfinished slices reject with `hash-failed`. The next slice starts new workers. */
   close(): void {
     clearTimeout(this.#idleTimer);
@@ -144,10 +163,19 @@ export class HashPool {
     this.#slowTimer = undefined;
     this.#closing.abort();
     this.#closing = new AbortController();
+    this.#keepsOne = false;
     const tasks = [...this.#queue, ...[...this.#members].flatMap(({ task }) => task ?? [])];
     this.#queue = [];
     for (const member of this.#members) this.#drop(member);
-    for (const task of tasks) task.reject(new UploaderError('hash-failed', 'No hash worker'));
+    for (const task of tasks)
+      task.reject(
+        new UploaderError('hash-failed', 'The hash workers were closed before the slice was hashed'),
+      );
+  }
+
+  /** Terminates idle workers. */
+  #rest(): void {
+    for (const member of [...this.#members].slice(this.#keepsOne ? 1 : 0)) this.#drop(member);
   }
 
   #pump(): void {
@@ -162,7 +190,7 @@ export class HashPool {
     }
     if (this.#members.size === 0 && this.#starting === 0) this.#hashOnPage();
     if (this.#queue.length === 0 && this.#busyCount === 0 && this.#members.size > 0) {
-      this.#idleTimer = setTimeout(() => this.close(), this.#options.idleMs);
+      this.#idleTimer = setTimeout(() => this.#rest(), this.#options.idleMs);
     }
     if (this.#queue.length > 0 && !this.#slowTimer) {
       this.#slowTimer = setTimeout(() => {
@@ -288,7 +316,7 @@ export class HashPool {
     const { task } = member;
     this.#drop(member);
     if (task && task.tries < 3) this.#queue.unshift(task);
-    else task?.reject(new UploaderError('hash-failed', 'No hash worker'));
+    else task?.reject(new UploaderError('hash-failed', `${task.tries} hash workers crashed with the slice`));
     this.#pump();
   }
 
@@ -351,7 +379,7 @@ function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: Hashed): void {
     return;
   }
   const { name, message, isRead } = answer.error;
-  // `NotSupportedError`: the worker, or the page of the one-file build, lacks hash-wasm, so a retry cannot help.
+  // `NotSupportedError`: the worker lacks hash-wasm, so a retry cannot help.
   const code = isRead ? 'file-unreadable' : name === 'NotSupportedError' ? 'bad-config' : 'hash-failed';
   task.reject(new UploaderError(code, `${name}: ${message}`));
 }

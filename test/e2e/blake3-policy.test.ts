@@ -1,6 +1,6 @@
 // A journey, because it needs the header of a worker’s policy.
-// `hash="blake3"` runs WebAssembly in a worker. The content policy of the worker's file must allow WebAssembly; the policy of the
-// page does not matter.
+// `hash="blake3"` runs WebAssembly in a worker. A worker from a Blob has the policy of the page. If that forbids Blobs or
+// WebAssembly, the worker runs from its file, whose own policy must allow WebAssembly.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ writeFileSync(join(world.folder, 'abc.txt'), 'abc');
 /** Opens a page that hashes with BLAKE3, and adds a file. The file of the worker is served with `workerPolicy`. */
 async function pickUnder(workerPolicy: string | undefined): Promise<Page> {
   world.pages.setPolicy('/hash-wasm.worker.js', workerPolicy);
+  world.pages.changePolicy('/index.html', (policy) => policy.replace(' blob:', ''));
   const page = await world.openWithToken('hash="blake3"');
   await pick(page, join(world.folder, 'abc.txt'));
   return page;
@@ -49,3 +50,19 @@ test("BLAKE3 fails with hash-failed if the worker's policy lacks 'wasm-unsafe-ev
   assert.equal(world.service.log.filter(({ operation }) => operation === 'put').length, 0);
   await page.close();
 });
+
+for (const [policy, from] of [
+  ["'self' 'wasm-unsafe-eval'", /^blob:/],
+  ["'self'", /\/hash-wasm\.worker\.js$/],
+] as const)
+  test(`under a page with script-src ${policy}, the worker runs from ${from}`, async () => {
+    world.pages.setPolicy('/hash-wasm.worker.js', undefined);
+    world.pages.changePolicy('/index.html', (all) =>
+      all.replace("script-src 'self'", `script-src ${policy}`),
+    );
+    const page = await world.openWithToken('hash="blake3"');
+    await pick(page, join(world.folder, 'abc.txt'));
+    await untilEvent(page, 'upload-completed');
+    assert.match(page.workers()[0]?.url() ?? '', from);
+    await page.close();
+  });

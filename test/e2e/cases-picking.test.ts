@@ -102,7 +102,7 @@ test('a folder that is chosen by key arrives with its paths and without files of
     await untilCount(page, count);
   }
   assert.deepEqual(new Set(await pathsOf(page)), new Set(['Trip/a.txt', 'Trip/day 1/b.txt']));
-  assert.equal(await page.getByText('Reading folders').count(), 0);
+  assert.equal(await page.getByText('Reading files').count(), 0);
   assert.equal(
     await page.evaluate(() => document.querySelector('secure-uploader')?.snapshot.rejections.length),
     0,

@@ -60,7 +60,7 @@ test(`${COUNT} photos are stored without their location, and have thumbnails`, a
   }
   await page.locator('secure-uploader .row canvas').first().waitFor();
   const names = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
-  assert.ok(names.some((name) => name.endsWith('/photo.worker.js')));
+  assert.ok(names.some((name) => /\/photo\.worker-[^/]+\.js$/.test(name)));
   assert.deepEqual(world.pages.violations, []);
   await page.close();
 });
@@ -82,18 +82,21 @@ test('photos become smaller copies, and a film is refused', async () => {
   await page.close();
 });
 
-test('without extras.js, a photo is not sent, and the console says why', async () => {
+test('a photo whose code cannot be loaded is not sent, the console says why, and Retry loads the code again', async () => {
+  await world.context.route(/\/photos-[^/]+\.js/, (route) => route.abort());
   const page = await world.openWithToken('strip-location');
-  await page.evaluate(() => Reflect.deleteProperty(globalThis, Symbol.for('secure-uploader.extras')));
   const warnings: string[] = [];
   page.on('console', (message) => warnings.push(message.text()));
   await addPhotos(page, 1);
   const [failed] = await untilEvent(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'transform-failed');
   assert.ok(
-    warnings.some((text) => text.includes('Load extras.js first')),
+    warnings.some((text) => /photos-\S+\.js\S* could not be loaded/.test(text)),
     warnings.join(),
   );
   assert.deepEqual(await eventsOf(page, 'upload-started'), []);
+  await world.context.unrouteAll();
+  await page.evaluate(() => document.querySelector('secure-uploader')?.retry());
+  await untilEvent(page, 'upload-completed');
   await page.close();
 });

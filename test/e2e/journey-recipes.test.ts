@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { build } from 'esbuild';
-import type { Page } from 'playwright';
+import type { Page, Route } from 'playwright';
 import ts from 'typescript';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { all, read } from '../support/documents.ts';
@@ -99,10 +99,7 @@ test('OpenTelemetry gets one trace of an upload, from the pick to the commit', a
   const [recipe = ''] = all(read('docs/tracing.md'), /^```ts\n([\s\S]*?)^```/gm);
   const { token } = await world.service.createToken('alice', 3_600_000);
   const contents = `${EXPORTER}${recipe}`
-    .replace(
-      "import 'secure-uploader/define';",
-      "await import('/tracing.js');\nawait import('/secure-uploader.min.js');",
-    )
+    .replace("import 'secure-uploader/define';", "await import('/secure-uploader.min.js');")
     .replace('https://files.example.com', world.service.baseUrl)
     .replace(/^element\.baseUrl/m, `element.getToken = () => '${token}';\n$&`)
     .replace(
@@ -116,7 +113,7 @@ test('OpenTelemetry gets one trace of an upload, from the pick to the commit', a
       format: 'esm',
       target: 'es2022',
       write: false,
-      external: ['/tracing.js', '/secure-uploader.min.js'],
+      external: ['/secure-uploader.min.js'],
     },
   });
   world.pages.setScript('/tracing-recipe.js', outputFiles[0]?.text ?? assert.fail());
@@ -163,21 +160,18 @@ test('OpenTelemetry gets one trace of an upload, from the pick to the commit', a
   assert.deepEqual(world.pages.violations, []);
 });
 
-/** Opens a page whose element has `onSpan`. `tracing` is what the page has in place of `tracing.js`. */
-async function openTraced(tracing: 'nothing' | 'a load that never ends'): Promise<Page> {
+/** Opens a page whose element has `onSpan`. `handle` gets each request for the code for spans. */
+async function openTraced(handle: (route: Route) => Promise<void>): Promise<Page> {
   const page = await world.openWithToken();
-  await page.evaluate((tracing) => {
-    const key = Symbol.for('secure-uploader.tracing');
-    const all = globalThis as { [key]?: unknown; tracing?: unknown };
-    all.tracing = all[key];
-    all[key] = tracing === 'nothing' ? undefined : new Promise(() => undefined);
+  await page.route(/\/trace-[^/]+\.js/, handle);
+  await page.evaluate(() => {
     const first = document.querySelector('secure-uploader') as SecureUploader;
     const second = document.createElement('secure-uploader');
     const { baseUrl, parentId, commitPath, getToken } = first;
     const engineOptions = { onSpan: () => undefined };
     Object.assign(second, { baseUrl, parentId, commitPath, getToken, engineOptions });
     first.replaceWith(second);
-  }, tracing);
+  });
   return page;
 }
 
@@ -187,8 +181,9 @@ const pickSmall = async (page: Page): Promise<void> => {
   await pick(page, path);
 };
 
-test('without `tracing.js`, the one file uploads without spans, says which file is missing, and can load it later', async () => {
-  const page = await openTraced('nothing');
+test('without the code for spans, files are uploaded without spans, and `diagnose()` loads it later', async () => {
+  let isAway = true;
+  const page = await openTraced((route) => (isAway ? route.abort() : route.continue()));
   await pickSmall(page);
   await untilEvent(page, 'upload-completed');
   const diagnose = (): Promise<string> =>
@@ -198,13 +193,13 @@ test('without `tracing.js`, the one file uploads without spans, says which file 
         (error: Error) => error.message,
       ),
     );
-  assert.equal(await diagnose(), 'Load tracing.js first');
-  await page.evaluate("globalThis[Symbol.for('secure-uploader.tracing')] = tracing");
+  assert.match(await diagnose(), /trace-\S+\.js\S* could not be loaded/);
+  isAway = false;
   assert.match(await diagnose(), /^\d+\.\d+/);
 });
 
 test('an upload can be paused while the code for spans is being loaded, and continues without it', async () => {
-  const page = await openTraced('a load that never ends');
+  const page = await openTraced(() => new Promise(() => undefined));
   await pickSmall(page);
   await untilEvent(page, 'file-added');
   await page.evaluate(() => document.querySelector('secure-uploader')?.pause());

@@ -5,8 +5,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
-import { login } from '../../src/ui/styles/login.ts';
-import { styles } from '../../src/ui/styles/styles.ts';
 import { copyPicture, namesOf, openBeside, paste } from './support/beside.ts';
 import { drop } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
@@ -222,42 +220,5 @@ test('the page of the README uploads without a click after an outage of its serv
     [['outage.pdf', 'done']],
   );
   assert.equal(requestCount, 2);
-  await page.close();
-});
-
-/** Numbers the private custom properties in the order of their use: the build gives each of them another name. */
-function numbered(roots: readonly (readonly string[])[] = []): string[][] {
-  const names: string[] = [];
-  const numberOf = (name: string): string => {
-    if (!names.includes(name)) names.push(name);
-    return `--_${names.indexOf(name)}`;
-  };
-  return roots.map((rules) => rules.map((rule) => rule.replace(/--_[\w-]+/g, numberOf)));
-}
-
-test('the minified styles of the one file have the same rules as the sources', async () => {
-  const page = await world.open('auth="local"');
-  await page.setInputFiles('secure-uploader >> #files', [
-    { name: 'a.txt', mimeType: '', buffer: Buffer.from('a') },
-  ]);
-  await page.waitForSelector('secure-uploader-login');
-  const [built, source] = await page.evaluate(
-    (texts) => {
-      const rulesOf = ({ cssRules }: CSSStyleSheet): string[] =>
-        // Browsers keep the text of values with `var()`.
-        Array.from(cssRules, ({ cssText }) => cssText.replace(/([,:]) /g, '$1').replace(/\b0\./g, '.'));
-      const { shadowRoot } = document.querySelector('secure-uploader') as HTMLElement;
-      const adopted = [shadowRoot as ShadowRoot, document].map((root) => [...root.adoptedStyleSheets]);
-      const parsed = texts.map((text) => {
-        const sheet = new CSSStyleSheet();
-        sheet.replaceSync(text);
-        return [sheet];
-      });
-      return [adopted, parsed].map((roots) => roots.map((sheets) => sheets.flatMap(rulesOf)));
-    },
-    [styles, login],
-  );
-  assert.ok((source ?? []).every((rules) => rules.join('').length > 1000));
-  assert.deepEqual(numbered(built), numbered(source));
   await page.close();
 });

@@ -113,7 +113,7 @@ describe('a canvas that gives back', () => {
       const loadTasks = (): never => {
         throw new Error('the worker did not start');
       };
-      await end(await photo(), new PhotoLane({ trusted: (url) => url, loadTasks }));
+      await end(await photo(), new PhotoLane({ loadTasks }));
     });
 
     it(`${what} in the page, without a worker, sends ${expected}`, async () => {
@@ -122,9 +122,7 @@ describe('a canvas that gives back', () => {
       // The query makes it another module, which tests the canvas again.
       const tasks = `/src/photos/photo-tasks.ts?${crypto.randomUUID()}`;
       const lane = new PhotoLane({
-        trusted: () => {
-          throw new Error('no worker here');
-        },
+        startWorker: () => Promise.reject(new Error('no worker here')),
         loadTasks: () => import(tasks) as Promise<typeof import('../../src/photos/photo-tasks.ts')>,
       });
       await end(file, lane);

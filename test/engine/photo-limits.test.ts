@@ -162,7 +162,7 @@ describe('a photo that is canceled while it hangs', () => {
     const clock = stopClock();
     try {
       const loadTasks = () => import('../../src/photos/photo-tasks.ts');
-      const lane = new PhotoLane({ trusted: (url) => url, loadTasks });
+      const lane = new PhotoLane({ loadTasks });
       const taskOf = (file: File) => ({ file, maxEdge: 64, wanted: 'photo' }) as const;
       const good = taskOf(await photo('good'));
       await lane.run(good);
@@ -184,9 +184,7 @@ describe('a photo that is canceled while it hangs', () => {
 
 describe('without a worker, a task that never ends', () => {
   const parts = {
-    trusted: (): string => {
-      throw new Error('no worker here');
-    },
+    startWorker: (): Promise<Worker> => Promise.reject(new Error('no worker here')),
     loadTasks: async () => ({
       runTask: ({ file }: { readonly file: File }, onRead?: () => void) => {
         if (file.name !== 'dead.jpg') onRead?.();

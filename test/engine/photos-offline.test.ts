@@ -81,7 +81,7 @@ describe('the code for photos', () => {
         return { runTask: async () => undefined };
       },
     };
-    const prepare = createLatePhotos(code);
+    const { prepare } = createLatePhotos(code);
     const stop = new AbortController();
     const made = prepare(file, settings, stop.signal, ({ type }) => sent.push(type));
     return {

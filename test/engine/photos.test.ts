@@ -299,7 +299,7 @@ class FakeWorker {
 
 describe('the worker of photos', () => {
   const { Worker } = globalThis;
-  const parts = { trusted: (url: string) => url, loadTasks: () => import('../../src/photos/photo-tasks.ts') };
+  const parts = { loadTasks: () => import('../../src/photos/photo-tasks.ts') };
   const { signal } = new AbortController();
   const task = { file: new File(['x'], 'a.jpg'), maxEdge: 100, wanted: 'photo' } as const;
   const fake = (): PhotoLane => {

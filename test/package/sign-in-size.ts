@@ -4,14 +4,18 @@
 // several entries. `strict` results in more files, so the sizes are larger.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { build as esbuild } from 'esbuild';
 import { build } from 'vite';
 import { type PackedApp, sharedApp } from './packed.ts';
 import { printSize } from './sizes.ts';
 
 interface Bundle {
+  /** Names of the modules that a page loads at first, below `dist`, or of their packages. */
+  readonly initialModules: readonly string[];
   /** Bytes, compressed with gzip, that a page downloads at first. */
   readonly initialBytes: number;
   /** Returns the bytes, compressed with gzip, that a page downloads later for the named modules. Each file counts once. */
@@ -58,8 +62,12 @@ async function bundle(
     }, 0);
   const initial = new Set<string>();
   for (const { isEntry, fileName } of chunks) if (isEntry) add(fileName, initial);
+  const nameOf = (id: string): string =>
+    /(?<=node_modules\/)(?!secure-uploader\/)(@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? id.replace(/^.*\/dist\//, '');
+  const modules = chunks.flatMap(({ fileName, moduleIds }) => (initial.has(fileName) ? moduleIds : []));
   return {
     initialBytes: sum(initial),
+    initialModules: [...new Set(modules.filter((id) => !id.startsWith('\0')).map(nameOf))].sort(),
     bytesOf(...names) {
       const files = new Set(initial);
       for (const name of names) {
@@ -72,16 +80,59 @@ async function bundle(
   };
 }
 
+/** Modules that a page may load at first. What is not needed before the first file belongs to `src/ui/uploads.ts`. */
+const FIRST_LOAD = JSON.parse(readFileSync(new URL('first-load.json', import.meta.url), 'utf8')) as string[];
+/** Limit for the first load, in bytes with gzip. */
+const FIRST_LOAD_BYTES = 36_000;
+/** The same for everything until the first upload of a page with tokens. */
+const UNTIL_UPLOAD_BYTES = 105_000;
+
 describe('A page whose app supplies tokens', () => {
-  for (const [name, file] of [
-    ['element', 'define.js'],
-    ['engine', 'engine/uploader.js'],
+  for (const [entry, where] of [
+    ['allow-extension', 'an app with one entry'],
+    ['strict', 'an app with several entries'],
   ] as const)
-    test(`downloads the ${name} at first`, async (t) => {
-      const { initialBytes } = await bundle(await sharedApp(), 'strict', [], file);
-      printSize(t, name, initialBytes);
-      assert.ok(initialBytes > 0);
+    test(`downloads only the listed modules at first, in ${where}`, async (t) => {
+      const { initialBytes, initialModules, bytesOf } = await bundle(await sharedApp(), entry);
+      printSize(t, `element in ${where}`, initialBytes);
+      const laterBytes = bytesOf('uploads');
+      printSize(t, `engine and list in ${where}`, laterBytes);
+      assert.deepEqual(initialModules, FIRST_LOAD);
+      assert.ok(initialBytes <= FIRST_LOAD_BYTES, `${initialBytes} bytes`);
+      assert.ok(initialBytes + laterBytes <= UNTIL_UPLOAD_BYTES, `${initialBytes + laterBytes} bytes`);
     });
+
+  test('downloads the same modules at first with esbuild', async (t) => {
+    const app = await sharedApp();
+    const { outputFiles, metafile } = await esbuild({
+      entryPoints: [join(app.packageFolder, 'dist/define.js')],
+      outdir: 'out',
+      ...{ bundle: true, splitting: true, minify: true, write: false, metafile: true },
+      ...{ format: 'esm', target: 'es2022', conditions: ['production'] },
+    });
+    const [first] = Object.entries(metafile.outputs).filter(([, { entryPoint }]) =>
+      entryPoint?.endsWith('dist/define.js'),
+    );
+    const loaded = new Set<string>();
+    const add = (name: string): void => {
+      if (loaded.has(name)) return;
+      loaded.add(name);
+      for (const { path, kind } of metafile.outputs[name]?.imports ?? [])
+        if (kind === 'import-statement') add(path);
+    };
+    add(first?.[0] ?? assert.fail());
+    const sizeBytes = outputFiles
+      .filter(({ path }) => [...loaded].some((name) => path.endsWith(`/${name}`)))
+      .reduce((bytes, { contents }) => bytes + gzipSync(contents).length, 0);
+    printSize(t, 'element with esbuild', sizeBytes);
+    assert.ok(sizeBytes > 0 && sizeBytes <= FIRST_LOAD_BYTES, `${sizeBytes} bytes`);
+  });
+
+  test('downloads the engine alone', async (t) => {
+    const { initialBytes } = await bundle(await sharedApp(), 'strict', [], 'engine/uploader.js');
+    printSize(t, 'engine', initialBytes);
+    assert.ok(initialBytes > 0);
+  });
 });
 
 for (const [entry, where] of [
@@ -98,8 +149,9 @@ for (const [entry, where] of [
     });
 
     test('adds a part to what every page downloads', (t) => {
-      printSize(t, `sign-in in ${where}`, whole.initialBytes - without.initialBytes);
-      assert.ok(whole.initialBytes > without.initialBytes);
+      const sizeBytes = whole.bytesOf('uploads') - without.bytesOf('uploads');
+      printSize(t, `sign-in in ${where}`, sizeBytes);
+      assert.ok(sizeBytes > 0);
     });
 
     for (const [name, when] of [
@@ -107,5 +159,5 @@ for (const [entry, where] of [
       ['secure-uploader-login', 'its form, passkeys included'],
     ] as const)
       test(`downloads later what it needs for ${when}`, (t) =>
-        printSize(t, `${name} in ${where}`, whole.bytesOf(name)));
+        printSize(t, `${name} in ${where}`, whole.bytesOf('uploads', name) - whole.bytesOf('uploads')));
   });

@@ -35,7 +35,7 @@ const BUILD_SOURCES = [
   'scripts/editor-data.mjs',
   'scripts/entries.mjs',
   'scripts/files.mjs',
-  'scripts/smaller.mjs',
+  'scripts/cdn-parts.mjs',
   'scripts/third-party.mjs',
   'vite.config.ts',
   'tsconfig.json',

@@ -105,6 +105,6 @@ Object.assign(globalThis, { gallery });
 const query = new URLSearchParams(location.search);
 document.documentElement.dir = query.get('dir') ?? 'ltr';
 document.documentElement.style.cssText = `font: ${Number(query.get('zoom') ?? 1) * 100}%/1.45 system-ui, sans-serif; color-scheme: light dark`;
-adopt(document, login);
+adopt(document, [login]);
 document.body.append(form);
 show(query.get('state') ?? 'password');

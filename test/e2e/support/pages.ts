@@ -62,8 +62,6 @@ for (const element of document.querySelectorAll('[data-token]')) {
   element.getToken = async () => element.dataset.token;
 }
 customElements.whenDefined('secure-uploader').then(() => { globalThis.startedAtMs = performance.now(); });
-await import('/extras.js');
-await import('/tracing.js');
 await import('/secure-uploader.min.js');
 `;
 
@@ -107,7 +105,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
     [
       "default-src 'none'",
       "script-src 'self'",
-      "worker-src 'self'",
+      "worker-src 'self' blob:",
       `connect-src 'self' ${allowed.join(' ')}`,
       `frame-src 'self' ${allowed.join(' ')}`,
       "base-uri 'none'",

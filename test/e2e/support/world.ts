@@ -197,7 +197,9 @@ async function startBare(): Promise<Pages> {
   bare.setScript('/page.js', builtBundle(SHARED_BUNDLES.authPage));
   for (const path of ['/', CALLBACK_PATH])
     bare.changePolicy(path, (policy) =>
-      policy.replace("worker-src 'self'", 'img-src data:').replace('secure-uploader lit-html', 'lit-html'),
+      policy
+        .replace("worker-src 'self' blob:", 'img-src data:')
+        .replace('secure-uploader lit-html', 'lit-html'),
     );
   bare.add(
     '/',

@@ -1,45 +1,25 @@
-// Which scripts may run as hash workers, and how long a script may take to start.
+// Which scripts may run as workers, and how long a script may take to start.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
-import { workerStarter } from '../../src/pipeline/start-worker.ts';
+import { workerStarter } from '../../src/core/start-worker.ts';
+import { HASH_WASM_WORKER, HASH_WORKER } from '../../src/pipeline/hash-workers.ts';
+import { forever, urlOf } from '../pipeline/pools.ts';
 import { findReference } from '../service/reference.ts';
 import { sha256 } from '../support/bytes.ts';
 import { rejection } from '../support/collect.ts';
 import { listenersOf } from '../support/listeners.ts';
-import { forever, urlOf } from './pools.ts';
+import { requestedBy } from '../support/requested.ts';
 
 const READY = 'postMessage("ready")';
 const LONG_MS = 600_000;
 
 const startWorker = (url: string | undefined, startMs: number, signal: AbortSignal): Promise<Worker> =>
-  workerStarter(url, false, startMs)(signal);
+  workerStarter(HASH_WORKER, startMs, url)(signal);
 
 /** Calls `work` with a URL of this page's origin that serves `script`. */
 const withScript = (script: string, work: (url: string) => Promise<void>): Promise<void> =>
   work(urlOf(script));
-
-/** Returns everything that the page fetches or runs as a worker during `work`. */
-async function requestedBy(work: () => Promise<unknown>): Promise<string[]> {
-  const { fetch, Worker } = globalThis;
-  const requested: string[] = [];
-  globalThis.fetch = (input, init) => {
-    requested.push(`fetch ${String(input)}`);
-    return fetch(input, init);
-  };
-  globalThis.Worker = class extends Worker {
-    constructor(url: string | URL, options?: WorkerOptions) {
-      requested.push(`worker ${String(url)}`);
-      super(url, options);
-    }
-  };
-  try {
-    await work();
-  } finally {
-    Object.assign(globalThis, { fetch, Worker });
-  }
-  return requested;
-}
 
 describe('a hash worker', () => {
   it('is the script of the package unless the page sets another', async () => {
@@ -99,12 +79,12 @@ describe('a hash worker', () => {
   });
 
   it('contains hash-wasm only if the platform cannot hash', async () => {
-    for (const [needsWasm, file] of [
-      [false, 'hash.worker.js'],
-      [true, 'hash-wasm.worker.js'],
+    for (const [code, file] of [
+      [HASH_WORKER, 'hash.worker.js'],
+      [HASH_WASM_WORKER, 'hash-wasm.worker.js'],
     ] as const) {
       const requested = await requestedBy(async () => {
-        (await workerStarter(undefined, needsWasm, LONG_MS)(forever)).terminate();
+        (await workerStarter(code, LONG_MS)(forever)).terminate();
       });
       expect(requested).to.deep.equal([`worker ${location.origin}/src/pipeline/${file}`]);
     }
@@ -116,7 +96,7 @@ describe('a hash worker', () => {
     const isBlob = (requested: string | undefined): boolean => /^worker blob:/.test(requested ?? '');
 
     it('runs from a Blob with the same code, and its file is not requested again', async () => {
-      const start = workerStarter(undefined, false, LONG_MS, () => missing);
+      const start = workerStarter({ ...HASH_WORKER, url: () => missing }, LONG_MS);
       const requested = await requestedBy(async () => {
         for (let count = 0; count < 2; count += 1) {
           const worker = await start(forever);
@@ -138,7 +118,7 @@ describe('a hash worker', () => {
     it('also runs from a Blob if it is another kind of file, or if the bundler leaves it no valid URL', async () => {
       for (const ownUrl of ['/test-config.json', 'http://[']) {
         const requested = await requestedBy(async () => {
-          (await workerStarter(undefined, false, LONG_MS, () => ownUrl)(forever)).terminate();
+          (await workerStarter({ ...HASH_WORKER, url: () => ownUrl }, LONG_MS)(forever)).terminate();
         });
         expect(isBlob(requested.at(-1)), ownUrl).to.equal(true);
       }
@@ -153,7 +133,7 @@ describe('a hash worker', () => {
       }) as typeof globalThis.setTimeout;
       try {
         await withScript('', async (silent) =>
-          (await workerStarter(undefined, false, LONG_MS, () => silent)(forever)).terminate(),
+          (await workerStarter({ ...HASH_WORKER, url: () => silent }, LONG_MS)(forever)).terminate(),
         );
       } finally {
         globalThis.setTimeout = setTimeout;
@@ -176,7 +156,7 @@ describe('a hash worker', () => {
       };
       const { signal, count } = listenersOf(new AbortController().signal);
       try {
-        const start = workerStarter(undefined, false, LONG_MS, () => missing);
+        const start = workerStarter({ ...HASH_WORKER, url: () => missing }, LONG_MS);
         (await start(signal)).terminate();
         expect(urls.size).to.equal(0);
         isGood = false;
@@ -190,7 +170,7 @@ describe('a hash worker', () => {
 
     it('is requested again if no Blob can start either: the file may only have been late', async () => {
       const { createObjectURL } = URL;
-      const start = workerStarter(undefined, false, LONG_MS, () => missing);
+      const start = workerStarter({ ...HASH_WORKER, url: () => missing }, LONG_MS);
       const requested = await requestedBy(async () => {
         URL.createObjectURL = () => createObjectURL(new Blob(['throw 1'], { type: 'text/javascript' }));
         try {
@@ -210,7 +190,7 @@ describe('a hash worker', () => {
 
     it('is not started from a Blob after an abort, nor are later starts affected', async () => {
       const controller = new AbortController();
-      const start = workerStarter(undefined, false, LONG_MS, () => missing);
+      const start = workerStarter({ ...HASH_WORKER, url: () => missing }, LONG_MS);
       const requested = await requestedBy(async () => {
         const starting = rejection<UploaderError>(start(controller.signal));
         controller.abort();
@@ -238,7 +218,7 @@ describe('a hash worker', () => {
         }
       };
       try {
-        const start = workerStarter(undefined, false, LONG_MS, () => missing);
+        const start = workerStarter({ ...HASH_WORKER, url: () => missing }, LONG_MS);
         expect(await rejection(start(controller.signal))).to.include({ code: 'hash-failed' });
       } finally {
         globalThis.Worker = Worker;
@@ -250,11 +230,11 @@ describe('a hash worker', () => {
     });
 
     it('is not replaced if the page sets a file, or if hash-wasm is needed', async () => {
-      for (const [url, needsWasm] of [
-        [missing, false],
-        [undefined, true],
+      for (const [url, code] of [
+        [missing, HASH_WORKER],
+        [undefined, HASH_WASM_WORKER],
       ] as const) {
-        const start = workerStarter(url, needsWasm, LONG_MS, () => missing);
+        const start = workerStarter({ ...code, url: () => missing }, LONG_MS, url);
         const requested = await requestedBy(() => rejection(start(forever)));
         expect(requested).to.deep.equal([file]);
       }
@@ -266,7 +246,7 @@ describe('a hash worker', () => {
 
     it('runs from a Blob with the same code, and nothing is fetched', async () => {
       const requested = await requestedBy(async () => {
-        (await workerStarter(undefined, false, LONG_MS, () => ownUrl)(forever)).terminate();
+        (await workerStarter({ ...HASH_WORKER, url: () => ownUrl }, LONG_MS)(forever)).terminate();
       });
       expect(requested).to.have.length(1);
       expect(requested[0]).to.match(/^worker blob:/);
@@ -280,7 +260,7 @@ describe('a hash worker', () => {
         asked.push(input, rest);
         return answer;
       };
-      const worker = workerStarter(undefined, true, LONG_MS, () => ownUrl)(forever);
+      const worker = workerStarter({ ...HASH_WASM_WORKER, url: () => ownUrl }, LONG_MS)(forever);
       await worker.catch(() => undefined);
       globalThis.fetch = fetch;
       return { worker, asked };
@@ -289,10 +269,7 @@ describe('a hash worker', () => {
     it('runs from its text, which is fetched without cookies or a referrer, if hash-wasm is needed', async () => {
       const { worker, asked } = await startedFrom(new Response(READY));
       (await worker).terminate();
-      expect(asked).to.deep.equal([
-        ownUrl,
-        { credentials: 'omit', referrerPolicy: 'no-referrer', integrity: '' },
-      ]);
+      expect(asked).to.deep.equal([ownUrl, { credentials: 'omit', referrerPolicy: 'no-referrer' }]);
     });
 
     it('does not run if it does not exist there', async () => {
