@@ -183,7 +183,13 @@ function printSizes() {
     const bytes = readFileSync(join(dist, file));
     const kib = (size) => `${(size / 1024).toFixed(1)} KiB`;
     console.log(`dist/${file}: ${kib(bytes.length)}, gzip ${kib(gzipSync(bytes).length)}`);
-    console.log(`  integrity="sha384-${createHash('sha384').update(bytes).digest('base64')}"`);
+    const integrity = `sha384-${createHash('sha384').update(bytes).digest('base64')}`;
+    console.log(`  integrity="${integrity}"`);
+    // Each page loads these parts. With the link, they arrive a round trip earlier.
+    if (/^cdn\/(uploads|settings)-/.test(file))
+      console.log(
+        `  <link rel="modulepreload" href="${file.slice('cdn/'.length)}" integrity="${integrity}" crossorigin="anonymous">`,
+      );
   }
 }
 

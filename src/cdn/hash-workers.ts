@@ -1,12 +1,15 @@
-// The two hash workers in `dist/cdn`: parts with the code as text, whose hashes the first file has.
+// The two hash workers in `dist/cdn`: their code as text, in the part of the engine, and in a part of its own. The first file has
+// the hashes of both parts.
 
 import type { WorkerCode } from '../core/start-worker.ts';
+// Each upload needs this worker, and its own part would arrive a round trip later.
+import hashWorker from '../pipeline/hash.worker.ts?code';
 import { besideFirstFile } from './part-loader.ts';
 
 export const HASH_WORKER: WorkerCode = {
   name: 'secure-uploader-hash',
   url: () => besideFirstFile('hash.worker.js'),
-  text: async () => (await import('../pipeline/hash.worker.ts?code')).default,
+  text: async () => hashWorker,
   isTextChecked: true,
 };
 

@@ -2,7 +2,7 @@
 // The parts of dist/cdn: a file that is chosen before the engine arrives, parts that are missing or are other files, and policies.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 import type { Page, Route } from 'playwright';
@@ -14,6 +14,12 @@ import { createWorld } from './support/world.ts';
 
 const ENGINE = /\/uploads-[^/]+\.js/;
 const FIRST_FILE = 'secure-uploader.min.js';
+
+/** Returns the value of `integrity` for a built file. */
+const hashOf = (name: string): string =>
+  `sha384-${createHash('sha384')
+    .update(readFileSync(join(builtWidget(), name)))
+    .digest('base64')}`;
 
 const world = await createWorld();
 const { pages } = world;
@@ -67,14 +73,31 @@ test('a file that is chosen before the engine arrives is shown as being read, an
   assert.deepEqual(await eventsOf(page, 'file-added'), []);
   arrive();
   await assertUploaded(page, sha256);
-  // Each file is requested once: what the element needs at first, the engine with what it shares, and the hash worker.
+  // Each file is requested once: what the element needs at first, and the engine with what it shares.
   assert.deepEqual(scripts.map((path) => path.replace(/-[\w-]{8}\.js/, '.js')).sort(), [
-    '/hash.worker.js',
     '/recorder.js',
     `/${FIRST_FILE}`,
     '/settings.js',
     '/uploads.js',
   ]);
+  await page.close();
+});
+
+test('parts that the page has preloaded with their hashes are not requested again', async () => {
+  const folder = builtWidget();
+  const links = readdirSync(folder)
+    .filter((name) => /^(uploads|settings)-.*\.js$/.test(name))
+    .map(
+      (name) =>
+        `<link rel="modulepreload" href="/${name}" integrity="${hashOf(name)}" crossorigin="anonymous">`,
+    );
+  assert.equal(links.length, 2);
+  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>A page</title><link rel="icon" href="data:,">
+    ${links.join('')}<script type="module" src="/recorder.js"></script>
+    <body>${world.elementWith(`data-token="${token}"`)}</body></html>`;
+  const { page, scripts } = await open((route) => route.continue(), '/preloaded.html', html);
+  await assertUploaded(page, await choose(page, 'preloaded.bin'));
+  assert.equal(scripts.filter((path) => ENGINE.test(path)).length, 1);
   await page.close();
 });
 
@@ -118,10 +141,6 @@ test('a part with other bytes does not run, and the page and the console say so'
   await page.close();
 });
 
-const integrity = `sha384-${createHash('sha384')
-  .update(readFileSync(join(builtWidget(), FIRST_FILE)))
-  .digest('base64')}`;
-
 for (const [what, scripts] of [
   ['a nonce', "'nonce-r4nd0m'"],
   ["a nonce and 'strict-dynamic'", "'nonce-r4nd0m' 'strict-dynamic'"],
@@ -130,7 +149,7 @@ for (const [what, scripts] of [
     const path = '/nonce.html';
     pages.changePolicy(path, (policy) => policy.replace("script-src 'self'", `script-src ${scripts}`));
     const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>A page</title><link rel="icon" href="data:,">
-      <script nonce="r4nd0m" type="module" src="/${FIRST_FILE}" integrity="${integrity}" crossorigin="anonymous"></script>
+      <script nonce="r4nd0m" type="module" src="/${FIRST_FILE}" integrity="${hashOf(FIRST_FILE)}" crossorigin="anonymous"></script>
       <body>${world.elementWith(`data-token="${token}"`)}
       <script nonce="r4nd0m" type="module">
         const element = document.querySelector('secure-uploader');

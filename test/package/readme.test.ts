@@ -91,7 +91,7 @@ describe('The documentation', () => {
     const rows = [
       ...read('docs/performance.md').matchAll(/^\| `(dist\/(?:cdn\/)?([\w.*-]+\.js))`[^|]*\| (\d+) kB \|/gm),
     ];
-    assert.equal(rows.length, 13);
+    assert.equal(rows.length, 12);
     for (const [, file = '', name = '', kilobytes] of rows) {
       // Parts have hashes in their names.
       const [prefix = '', suffix = ''] = name.split('*');
