@@ -6,9 +6,10 @@ import type { PostAnswer } from '../core/auth-options.ts';
 import type { AuthTimes } from '../core/auth-times.ts';
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
+import { UploaderError } from '../core/errors.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
-import { callService, failed, isPause, record, toFailure } from './calls.ts';
+import { callService, isPause, record, toFailure } from './calls.ts';
 import { createTransaction, isAnswer, readGrant } from './pkce.ts';
 import { dropTransactions, hasSignedOut, type Returned, STORED } from './storage.ts';
 import type {
@@ -214,7 +215,7 @@ export function createAuthorize(context: AuthorizeContext) {
 
   async function inWindow(signal: AbortSignal, send: Send): Promise<Grant> {
     const { popup } = next;
-    if (!popup) throw failed('popup-blocked');
+    if (!popup) throw new UploaderError('popup-blocked', 'The browser has opened no sign-in window');
     const request = await begin();
     signal.throwIfAborted();
     return runPopup(popup, settings, request, times, () => send({ type: 'closed-reading' }), signal);
@@ -269,8 +270,13 @@ export function createAuthorize(context: AuthorizeContext) {
     readReturn({ state, stored }: Returned): Grant {
       const { verifier, origin, createdAtMs, params } = stored;
       const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < TRANSACTION_MS;
-      if (typeof verifier !== 'string' || !isYoung || !isAnswer(params, state))
-        throw failed('state-mismatch');
+      if (!isYoung)
+        throw new UploaderError(
+          'state-mismatch',
+          `The stored sign-in request is older than ${TRANSACTION_MS} ms`,
+        );
+      if (typeof verifier !== 'string' || !isAnswer(params, state))
+        throw new UploaderError('state-mismatch', 'The response is not one to the stored sign-in request');
       return readGrant(settings, params, { state, verifier, origin: String(origin) }, 'redirect');
     },
     /** Forgets the code that may be sent once more. */

@@ -35,9 +35,6 @@ export function toFailure(error: unknown, otherwise: ErrorCode): Failure {
   return status === undefined ? { code } : { code, status };
 }
 
-/** Creates an error that becomes a `Failure`. Only its code is ever shown, so all have the same message. */
-export const failed = (code: ErrorCode): UploaderError => new UploaderError(code, 'Sign-in failed');
-
 /** Returns the untrusted value if it is an object (not an array), otherwise an empty object. */
 export const record = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -76,7 +73,11 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
       const stop = new AbortController();
       const withToken: WithToken = async (call) => {
         const isAllowed = last !== undefined || settings.auth === 'none';
-        if (stop.signal.aborted || !isAllowed) throw failed('sign-in-required');
+        if (stop.signal.aborted || !isAllowed)
+          throw new UploaderError(
+            'sign-in-required',
+            'The last calls after a sign-out have no token any more',
+          );
         return call(last);
       };
       const all = Promise.allSettled([...callers].map((call) => call?.(withToken, stop.signal)));

@@ -4,9 +4,10 @@
 import type { PostAnswer } from '../core/auth-options.ts';
 import { toBase64Url } from '../core/base64-url.ts';
 import type { Settings } from '../core/config.ts';
+import { UploaderError } from '../core/errors.ts';
 import { shownText } from '../core/names.ts';
 import { abortable, sleep } from '../core/wait.ts';
-import { callService, failed, isPause, record, toFailure } from './calls.ts';
+import { callService, isPause, record, toFailure } from './calls.ts';
 import { challengeRows, readResponse, type Step } from './challenge.ts';
 import type { Challenge, Effect, FlowEvent, FormHost, LoginForm } from './types.ts';
 
@@ -140,7 +141,11 @@ function readOptions(json: Json, { baseUrl, authOptions }: Service): PublicKeyCr
   const given = record(json.publicKey ?? json);
   const allowedId = authOptions.rpId ?? new URL(baseUrl).hostname;
   const { rpId = allowedId } = given;
-  if (rpId !== allowedId) throw failed('passkey-unavailable');
+  if (rpId !== allowedId)
+    throw new UploaderError(
+      'passkey-unavailable',
+      `The service asks for a passkey of ${rpId}, but authOptions.rpId allows only ${allowedId}`,
+    );
   const options: Json = { ...given, rpId };
   const parsed = PublicKeyCredential.parseRequestOptionsFromJSON?.(options as never);
   if (parsed) return parsed;
@@ -179,7 +184,11 @@ export async function askPasskey(request: Json, service: Service, signal: AbortS
     if (credential) return writeCredential(credential as PublicKeyCredential);
   } catch (cause) {
     const isDeclined = cause instanceof DOMException && /^(NotAllowed|Abort)Error$/.test(cause.name);
-    if (!isDeclined) throw failed('passkey-unavailable');
+    if (cause instanceof UploaderError) throw cause;
+    if (!isDeclined)
+      throw new UploaderError('passkey-unavailable', `The browser cannot ask for the passkey: ${cause}`, {
+        cause,
+      });
   }
-  throw failed('passkey-canceled');
+  throw new UploaderError('passkey-canceled', 'The user has declined the passkey, or it took too long');
 }

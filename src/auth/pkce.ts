@@ -3,8 +3,8 @@
 import { resolveUrl } from '../core/addresses.ts';
 import { toBase64Url } from '../core/base64-url.ts';
 import type { Settings } from '../core/config.ts';
+import { UploaderError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
-import { failed } from './calls.ts';
 import { ownerToMatch } from './settings.ts';
 import type { Grant, Transaction } from './types.ts';
 
@@ -22,7 +22,10 @@ export const challengeOf = async (verifier: string): Promise<string> =>
 function serviceUrl(settings: Settings, path: string): URL {
   const url = resolveUrl(settings.baseUrl, path);
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return url;
-  throw failed('bad-config');
+  throw new UploaderError(
+    'bad-config',
+    `The URL ${url.origin}${url.pathname} is neither https nor on this machine`,
+  );
 }
 
 /**
@@ -34,7 +37,11 @@ export async function createTransaction(
   redirectUri: string,
   extra: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Transaction> {
-  if (!globalThis.crypto?.subtle) throw failed('insecure-context');
+  if (!globalThis.crypto?.subtle)
+    throw new UploaderError(
+      'insecure-context',
+      'Sign-in needs crypto.subtle, which a page has over https only',
+    );
   const verifier = createSecret();
   const state = createSecret();
   const challenge = await challengeOf(verifier);
@@ -88,13 +95,26 @@ export function readGrant(
 ): Grant {
   const parsed = new URLSearchParams(params);
   const [iss, code, error] = ['iss', 'code', 'error'].map((name) => parsed.get(name));
-  if (!isIssuer(iss ?? null, settings, round.origin)) throw failed('issuer-mismatch');
+  if (!isIssuer(iss ?? null, settings, round.origin))
+    throw new UploaderError(
+      'issuer-mismatch',
+      iss
+        ? `The response is from the issuer ${iss}, not from the one that is expected`
+        : 'The response has no issuer (iss)',
+    );
   if (isAnswer(params, round.state)) {
     if (code) return { code, verifier: round.verifier, via };
-    if (error === 'access_denied') throw failed('access-denied');
-    if (LOGIN_NEEDED.test(error ?? '')) throw failed('sign-in-required');
+    if (error === 'access_denied')
+      throw new UploaderError('access-denied', 'The user or the service has denied access (access_denied)');
+    if (LOGIN_NEEDED.test(error ?? ''))
+      throw new UploaderError('sign-in-required', `The service needs the user (${error})`);
   }
-  throw failed('authorize-failed');
+  throw new UploaderError(
+    'authorize-failed',
+    error
+      ? `The service responded with the error ${error}`
+      : 'The response has no code, or is not one to this request',
+  );
 }
 
 /**

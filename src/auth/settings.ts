@@ -2,8 +2,8 @@
 
 import { AUTH_TIMES, type AuthTimes } from '../core/auth-times.ts';
 import type { Settings } from '../core/config.ts';
+import { UploaderError } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
-import { failed } from './calls.ts';
 import { createModel } from './machine.ts';
 import { hasSignedOut } from './storage.ts';
 import type { AuthModel, EventOf } from './types.ts';
@@ -44,7 +44,11 @@ export function firstModel(settings: Settings, times: AuthTimes, isSessionEnough
 /** Returns the URL of the callback page. Throws `bad-config` if this URL does not have the page's origin. */
 export function readRedirectUri(settings: Settings): string {
   const url = new URL(settings.redirectUri ?? 'secure-uploader-callback.html', document.baseURI);
-  if (url.origin !== location.origin) throw failed('bad-config');
+  if (url.origin !== location.origin)
+    throw new UploaderError(
+      'bad-config',
+      `redirect-uri has the origin ${url.origin}, but the callback page must have the page's: ${location.origin}`,
+    );
   return url.href;
 }
 

@@ -147,11 +147,41 @@ function warnOfKeys(
   isValid: (value: unknown) => boolean = () => true,
 ): void {
   for (const [key, value] of Object.entries(fields))
-    if (!(key in known && isValid(value))) warn(`${name}.${key} is unknown or invalid.`);
+    if (!(key in known)) warn(`${name}.${key} is unknown.`);
+    else if (!isValid(value)) warn(`${name}.${key} is invalid.`);
+}
+
+type Words<T> = readonly NonNullable<T>[];
+
+/** Meanings of HTTP statuses in `statuses` and `putStatuses`. */
+const STATUS_MEANINGS: Words<NonNullable<Profile['statuses']>[number]> = [
+  'retry',
+  'slow-down',
+  'full',
+  'token',
+  'forbidden',
+  'gone',
+  'refused',
+  'too-large',
+];
+const PUT_MEANINGS: Words<NonNullable<Profile['putStatuses']>[number]> = [
+  'stored',
+  'retry',
+  'slow-down',
+  'full',
+  'refused',
+];
+
+function warnOfStatuses(name: string, statuses: object, meanings: readonly string[], warn: Warn): void {
+  for (const [status, meaning] of Object.entries(statuses))
+    if (!meanings.includes(meaning))
+      warn(`${name}[${status}] is ${JSON.stringify(meaning)}, which is not one of ${meanings.join(', ')}.`);
 }
 
 const profile: Read<Profile, Profile> = (value = {}, warn) => {
   warnOfKeys('profile', value, PROFILE_KEYS, warn);
+  warnOfStatuses('profile.statuses', value.statuses ?? {}, STATUS_MEANINGS, warn);
+  warnOfStatuses('profile.putStatuses', value.putStatuses ?? {}, PUT_MEANINGS, warn);
   return value;
 };
 
@@ -200,7 +230,10 @@ const inMs =
   (value, warn) =>
     read(value, warn) * unitMs;
 
-const acceptList: Read<string, string> = (value = '', warn) => {
+const acceptList: Read<string, string> = (given = '', warn) => {
+  const value = String(given);
+  if (typeof given !== 'string')
+    warn('accept is no text. Write the types with commas, as in ".pdf,image/*".');
   const misfit = value.split(',').find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
   if (misfit)
     warn(`has the invalid entry "${misfit}". Use an extension such as .pdf or a type such as image/*.`);
@@ -283,7 +316,11 @@ const SETTINGS = {
   loginPath: setting('sign-in', text('/auth/login')),
   challengePath: setting('sign-in', text('/auth/challenge')),
   logoutPath: setting('sign-in', text(undefined)),
-  getToken: setting('sign-in', unparsed<GetToken | undefined>(undefined)),
+  getToken: setting('sign-in', (value: GetToken | undefined, warn) => {
+    if (value === undefined || typeof value === 'function') return value;
+    warn('getToken is no function. A token itself is the property `token`.');
+    return undefined;
+  }),
   parentFor: setting('upload', unparsed<((relativePath: string) => string) | undefined>(undefined)),
   /** Greatest width and height of photos, in pixels. */
   imageMaxEdge: setting('upload', count(65_535, Number.POSITIVE_INFINITY)),
@@ -317,7 +354,8 @@ function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn): Settings {
   const entries = rows.map(([name, { read, as = name }]) => {
     const value = input[name] ?? undefined;
     const explain = (reason: string): string =>
-      typeof value === 'object' ? reason : `${attributeOf(name)}="${value}" ${reason}`;
+      // A page may have set `getToken` to its token, which must not be on the console.
+      typeof value === 'object' || name === 'getToken' ? reason : `${attributeOf(name)}="${value}" ${reason}`;
     return [as, read(value as never, (reason) => warn(explain(reason)))];
   });
   return Object.freeze(Object.fromEntries(entries));

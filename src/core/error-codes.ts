@@ -73,8 +73,8 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** The exceptions. All other errors can be retried, but only by the user. */
-const FACTS: Partial<Record<ErrorCode, CodeFacts>> = {
+/** The decision for each code: the compiler asks for that of a new one. */
+const FACTS: Readonly<Record<ErrorCode, CodeFacts>> = {
   'bad-config': { retry: 'never' },
   'insecure-context': { retry: 'never' },
   'file-too-large': { retry: 'never' },
@@ -82,25 +82,54 @@ const FACTS: Partial<Record<ErrorCode, CodeFacts>> = {
   'too-many-files': { retry: 'never' },
   'file-empty': { retry: 'never' },
   'file-unreadable': { retry: 'never' },
+  'file-changed': { retry: 'user' },
   'wrong-file': { retry: 'never' },
+  'hash-failed': { retry: 'user' },
+  'transform-failed': { retry: 'user' },
   'location-not-removed': { retry: 'never' },
   offline: { retry: 'automatic', isOutage: true },
   network: { retry: 'automatic', isOutage: true },
   timeout: { retry: 'automatic', isOutage: true },
   'rate-limited': { retry: 'automatic', isOutage: true, isCongestion: true },
+  forbidden: { retry: 'user' },
+  'name-taken': { retry: 'user' },
   'session-expired': { retry: 'user', endsSession: true },
   'service-failed': { retry: 'automatic', isOutage: true },
   'service-full': { retry: 'automatic' },
   'bad-response': { retry: 'automatic' },
   'ticket-expired': { retry: 'automatic' },
   'upload-refused': { retry: 'put-only' },
+  'storage-unreadable': { retry: 'user' },
   'upload-stalled': { retry: 'automatic', isOutage: true, isCongestion: true },
   'hash-mismatch': { retry: 'automatic' },
+  'store-full': { retry: 'user' },
+  'store-unavailable': { retry: 'user' },
+  'sign-in-required': { retry: 'user' },
+  'access-denied': { retry: 'user' },
+  'authorize-failed': { retry: 'user' },
+  'popup-blocked': { retry: 'user' },
+  'popup-closed': { retry: 'user' },
+  'popup-timeout': { retry: 'user' },
+  'silent-timeout': { retry: 'user' },
+  'state-mismatch': { retry: 'user' },
+  'issuer-mismatch': { retry: 'user' },
+  'code-rejected': { retry: 'user' },
+  'token-malformed': { retry: 'user' },
   'token-rejected': { retry: 'user', endsSession: true },
+  'host-token-failed': { retry: 'user' },
+  'credentials-rejected': { retry: 'user' },
+  'account-locked': { retry: 'user' },
+  'challenge-failed': { retry: 'user' },
+  'challenge-denied': { retry: 'user' },
+  'challenge-expired': { retry: 'user' },
+  'method-unsupported': { retry: 'user' },
+  'step-unsupported': { retry: 'user' },
+  'passkey-canceled': { retry: 'user' },
+  'passkey-unavailable': { retry: 'user' },
   canceled: { retry: 'never' },
 };
 
-export const codeFacts = (code: ErrorCode): CodeFacts => FACTS[code] ?? { retry: 'user' };
+export const codeFacts = (code: ErrorCode): CodeFacts => FACTS[code];
 
 /** True if the engine retries a PUT. */
 export const isRetryable = ({ code }: { readonly code: ErrorCode }): boolean =>

@@ -230,9 +230,11 @@ export class Scheduler {
   }
 }
 
+const TRANSFERRING: readonly UploadState['phase'][] = ['opening', 'transforming', 'hashing', 'uploading'];
+
 /** Returns true if the upload reads or sends its file. Returns false if the upload is paused or waits to retry. */
 const isTransferring = ({ state, attempt }: Upload): boolean =>
-  /^(opening|transforming|hashing|uploading)$/.test(state.phase) && !attempt;
+  TRANSFERRING.includes(state.phase) && !attempt;
 
 const waitsForSignIn = ({ connection }: Upload): boolean =>
   waitsFor(connection.service.client.auth.snapshot) !== undefined;

@@ -1,5 +1,6 @@
 // Repeats a commit that the service accepted (202) in an earlier run. Needs only the record, not the file.
 
+import type { ErrorCode } from '../core/errors.ts';
 import type { CommitAnswer } from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
 import { plan } from './plan.ts';
@@ -42,7 +43,9 @@ export async function confirm(key: string, parts: ConfirmParts): Promise<RunResu
   return undefined;
 }
 
+const OF_A_LOST_SESSION: readonly ErrorCode[] = ['session-expired', 'name-taken'];
+
 function orGone(error: unknown): undefined {
   if (!(error instanceof SessionLost)) throw error;
-  if (!/^(session-expired|name-taken)$/.test(error.cause.code)) throw error.cause;
+  if (!OF_A_LOST_SESSION.includes(error.cause.code)) throw error.cause;
 }

@@ -46,28 +46,62 @@ export function refusal(
 }
 
 /**
- * Extensions by media type. Systems report other types for some of these files, or none. A type without extensions is one. The
- * prefixes `x-` and `vnd.` are left out, because pages and systems disagree about them.
+ * Extensions by media type. Systems report other types for some of these files, or none. The prefixes `x-` and `vnd.` are left out,
+ * because pages and systems disagree about them.
  */
-const EXTENSIONS = new Map([
-  [
-    'application',
-    'pdf zip zip-compressed=zip json xml gzip=gz 7z-compressed=7z rar rar-compressed=rar msword=doc ms-excel=xls ms-powerpoint=ppt openxmlformats-officedocument.wordprocessingml.document=docx openxmlformats-officedocument.spreadsheetml.sheet=xlsx openxmlformats-officedocument.presentationml.presentation=pptx',
-  ],
-  ['text', 'csv xml plain=txt,log markdown=md'],
-  ['image', 'jpeg=jpg,jpeg,jfif png gif webp heic heif avif tiff=tif,tiff svg+xml=svg adobe-dng=dng'],
-  ['video', 'mp4=mp4,m4v quicktime=mov matroska=mkv webm msvideo=avi mp2t=mts'],
-  ['audio', 'mpeg=mp3 mp4=m4a wav flac ogg=ogg,opus aac'],
-]);
+const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
+  'application/pdf': ['pdf'],
+  'application/zip': ['zip'],
+  'application/zip-compressed': ['zip'],
+  'application/json': ['json'],
+  'application/xml': ['xml'],
+  'application/gzip': ['gz'],
+  'application/7z-compressed': ['7z'],
+  'application/rar': ['rar'],
+  'application/rar-compressed': ['rar'],
+  'application/msword': ['doc'],
+  'application/ms-excel': ['xls'],
+  'application/ms-powerpoint': ['ppt'],
+  'application/openxmlformats-officedocument.wordprocessingml.document': ['docx'],
+  'application/openxmlformats-officedocument.spreadsheetml.sheet': ['xlsx'],
+  'application/openxmlformats-officedocument.presentationml.presentation': ['pptx'],
+  'text/csv': ['csv'],
+  'text/xml': ['xml'],
+  'text/plain': ['txt', 'log'],
+  'text/markdown': ['md'],
+  'image/jpeg': ['jpg', 'jpeg', 'jfif'],
+  'image/png': ['png'],
+  'image/gif': ['gif'],
+  'image/webp': ['webp'],
+  'image/heic': ['heic'],
+  'image/heif': ['heif'],
+  'image/avif': ['avif'],
+  'image/tiff': ['tif', 'tiff'],
+  'image/svg+xml': ['svg'],
+  'image/adobe-dng': ['dng'],
+  'video/mp4': ['mp4', 'm4v'],
+  'video/quicktime': ['mov'],
+  'video/matroska': ['mkv'],
+  'video/webm': ['webm'],
+  'video/msvideo': ['avi'],
+  'video/mp2t': ['mts'],
+  'audio/mpeg': ['mp3'],
+  'audio/mp4': ['m4a'],
+  'audio/wav': ['wav'],
+  'audio/flac': ['flac'],
+  'audio/ogg': ['ogg', 'opus'],
+  'audio/aac': ['aac'],
+};
 
 /** Returns the known extensions of a media type such as `image/heic` or `image/*`. */
-function extensionsOf(type: string): string[] {
-  const [top = '', subtype] = type.replace(/\/(x-|vnd\.)(?!\*)/, '/').split('/');
-  return (EXTENSIONS.get(top) ?? '').split(' ').flatMap((entry) => {
-    const [name, extensions = name] = entry.split('=');
-    const known = extensions?.split(',') ?? [];
+function extensionsOf(type: string): readonly string[] {
+  const plain = type.replace(/\/(x-|vnd\.)(?!\*)/, '/');
+  const [top, subtype = ''] = plain.split('/');
+  return Object.entries(EXTENSIONS).flatMap(([known, extensions]) => {
+    const isOfTop = known.startsWith(`${top}/`);
     // Pages also write `image/jpg`.
-    return subtype === '*' || subtype === name || known.includes(`${subtype}`) ? known : [];
+    const isMeant = subtype === '*' || known === plain || extensions.includes(subtype);
+    return isOfTop && isMeant ? extensions : [];
   });
 }
 

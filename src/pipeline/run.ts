@@ -180,7 +180,11 @@ async function sendAll(
       commit(session, stored, { ...parts, saveAccepted }, { fileHash });
     const { missing, body } = await inSession(send, opened.isResumed, parts);
     if (missing.length === 0) return { session, chunks: stored, fileHash, body };
-    if (isSecondRound) throw new UploaderError('service-failed', 'Chunks are missing');
+    if (isSecondRound)
+      throw new UploaderError(
+        'service-failed',
+        `The service lacks ${missing.length} of ${stored.length} chunks, also after they were sent again`,
+      );
     for (const hash of missing) receipts.delete(hash);
     const lacking = new Set(missing);
     todo = stored.filter(({ hash }) => lacking.has(hash)).map(withoutTicket);

@@ -132,7 +132,12 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
           if (leftMs <= 0) break;
           await sleep(leftMs, settled.signal);
         }
-        settle(new UploaderError('upload-stalled', 'No progress'));
+        settle(
+          new UploaderError(
+            'upload-stalled',
+            `No byte of a PUT of ${body.size} bytes was sent for ${Math.round(patienceMs)} ms`,
+          ),
+        );
       }
     });
 }

@@ -239,7 +239,7 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   // Errors of the service have `debuginfo`. Without `debuginfo`, the URL may be wrong.
   if ((status === 404 || status === 405) && debugInfo === undefined)
     warnOnceHere(`${says}. Check base-url and ${PATHS[operation]}: ${answer.address}`);
-  else if (operation === 'open' && /^(forbidden|gone)$/.test(meaning))
+  else if (operation === 'open' && (meaning === 'forbidden' || meaning === 'gone'))
     warnOnceHere(`${says}. Check parent-id and the rights of the user.`);
   const fault = FAULTS[meaning];
   if (fault) return new UploaderError(fault, says, { ...details, retryAfterMs });

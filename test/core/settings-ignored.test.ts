@@ -35,15 +35,28 @@ describe('the settings', () => {
     const warningsOf = (input: object): string[] => read(input).warnings;
     expect(warningsOf({ owner: '' })).to.deep.equal(['owner="" is empty, so all users count as one.']);
     expect(warningsOf({ profile: { sendSize: true, sendSizes: true } })).to.deep.equal([
-      'profile.sendSize is unknown or invalid.',
+      'profile.sendSize is unknown.',
     ]);
     const times = { popupMs: 5, hostMs: '7', pollMS: 5, pollMs: '10s', silentMs: 0 };
     expect(warningsOf({ authOptions: { sameUserFeild: 'id', times } })).to.deep.equal([
-      'authOptions.sameUserFeild is unknown or invalid.',
-      'authOptions.times.pollMS is unknown or invalid.',
-      'authOptions.times.pollMs is unknown or invalid.',
-      'authOptions.times.silentMs is unknown or invalid.',
+      'authOptions.sameUserFeild is unknown.',
+      'authOptions.times.pollMS is unknown.',
+      'authOptions.times.pollMs is invalid.',
+      'authOptions.times.silentMs is invalid.',
     ]);
+    const statuses = { 418: 'retry', 423: 'wait' };
+    expect(warningsOf({ profile: { statuses, putStatuses: { 200: 'stored', 409: 'gone' } } })).to.deep.equal([
+      'profile.statuses[423] is "wait", which is not one of retry, slow-down, full, token, forbidden, gone, refused, too-large.',
+      'profile.putStatuses[409] is "gone", which is not one of stored, retry, slow-down, full, refused.',
+    ]);
+    const list = read({ accept: ['.pdf', 'image/*'] as never });
+    expect(list.warnings).to.deep.equal([
+      'accept is no text. Write the types with commas, as in ".pdf,image/*".',
+    ]);
+    expect(list.settings.accept).to.equal('.pdf,image/*');
+    const text = read({ getToken: 'abc' as never });
+    expect(text.warnings).to.deep.equal(['getToken is no function. A token itself is the property `token`.']);
+    expect(text.settings.getToken).to.equal(undefined);
     for (const auth of ['popup', 'redirect', 'local', 'none'] as const) {
       const { settings, warnings } = read({ auth, getToken });
       expect(warnings).to.deep.equal([`getToken is not used with auth="${auth}".`]);

@@ -8,13 +8,16 @@ import { button } from './buttons.ts';
 import { uploadIcon } from './icons.ts';
 import type { FrameCommands, FrameState, Rules } from './state.ts';
 
+/** Layouts in which the drop zone is one line. */
+const COMPACT: readonly (string | undefined)[] = ['bar', 'button', 'overlay'];
+
 /** The drop zone with its buttons, and a note about what was skipped in the last drop. */
 export function dropZone(state: FrameState, commands: FrameCommands): TemplateResult {
   const { messages, rules, snapshot, intake, format } = state;
   const { dragging, readingCount, emptyFolderCount } = intake;
   const isClosed = rules.disabled || state.isMisconfigured || state.failure === 'reload';
   const isEmpty = snapshot.files.length === 0;
-  const isCompact = !isEmpty || /^(bar|button|overlay)$/.test(rules.layout ?? '');
+  const isCompact = !isEmpty || COMPACT.includes(rules.layout);
   const hint = isEmpty ? hintOf(rules, messages, format) : '';
   const title = dragging
     ? messages.dropNow
