@@ -36,7 +36,7 @@ export function dropZone(state: FrameState, commands: FrameCommands): TemplateRe
   };
   const content = html`<span class="badge"><slot name="icon">${uploadIcon}</slot></span>
       <p class="invitation">
-        ${state.isMisconfigured ? nothing : html`<span class="title"><slot name="invitation">${title}</slot></span>`}
+        ${state.isMisconfigured || state.failure === 'reload' ? nothing : html`<span class="title"><slot name="invitation">${title}</slot></span>`}
         <slot name="hint">${hint ? html`<span class="hint">${hint}</span>` : nothing}</slot>
       </p>
       <div class="choices"><slot name="buttons">
