@@ -36,7 +36,13 @@ type AnyFunction = (...args: unknown[]) => unknown;
 type FirstWord<Name> = Name extends `${infer Word}-${string}` ? Word : never;
 /** First words of the names of the element's events. No event name of React starts with one of these words. */
 const SUBJECTS: Readonly<Record<FirstWord<keyof SecureUploaderEvents>, true>> = {
-  ...{ auth: true, chunk: true, file: true, rejections: true, signed: true, upload: true, uploads: true },
+  auth: true,
+  chunk: true,
+  file: true,
+  rejections: true,
+  signed: true,
+  upload: true,
+  uploads: true,
 };
 
 /** Returns the event of the element that a listener such as `onUploadCompleted` is for; `undefined` for other props. */

@@ -70,7 +70,10 @@ export async function conform(options: Options): Promise<Report> {
   const unchecked = reasons.filter(Boolean).join(', ');
   return {
     ...counts,
-    ...{ results, unchecked, html: shown.text(settings.html), profile: shown.text(settings.profile) },
+    results,
+    unchecked,
+    html: shown.text(settings.html),
+    profile: shown.text(settings.profile),
   };
 }
 

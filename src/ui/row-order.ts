@@ -104,7 +104,10 @@ function rowOf(
           : 'canceled';
   return {
     ...sums,
-    ...{ id, name: id.slice(0, -1), relativePath: '', phase },
+    id,
+    name: id.slice(0, -1),
+    relativePath: '',
+    phase,
     ...(lostCount > 0 && { pauseReason: 'needs-file' }),
     folder: { ...sums, ...fold, lostCount },
   } as unknown as Line;
