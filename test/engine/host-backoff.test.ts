@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { fileOf } from '../support/bytes.ts';
-import { until } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { world } from '../support/world.ts';
 
 describe('a service that responds with Retry-After', () => {
@@ -37,6 +37,7 @@ describe('a storage that does not respond', () => {
     await engine.uploader.addFiles([fileOf(2, 10, 'later.bin')]);
     // With its URL, it waits for the slot.
     await until(() => service.count('open') === 2 && /open,.*presign/.test(service.log.slice(2).join()));
+    await settled();
     second.refuse(stalled);
     const third = await service.nextRequest('put');
     expect(third.body.size).to.equal(10);
