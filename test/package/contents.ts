@@ -318,7 +318,7 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
     for (const map of maps.filter((name) => !/worker/.test(name))) {
       const { sources } = JSON.parse(await text(map)) as { sources: string[] };
       const own = sources.filter((source) => !source.includes('node_modules'));
-      const lost = own.filter((source) => !existsSync(join(root, dirname(map), source)));
+      const lost = own.filter((source) => !existsSync(join(root, dirname(map), source.replace('?code', ''))));
       assert.deepEqual([own.length > 0, lost], [true, []], map);
     }
     const modules = app.files.filter((name) => /^dist\/(?!cdn\/).*\.(js|d\.ts)$/.test(name));
