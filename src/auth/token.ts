@@ -23,7 +23,10 @@ export function readBearer(
 ): Bearer | undefined {
   const body = typeof input === 'object' ? record(input) : { token: input };
   const value = body.token ?? body.access_token;
-  if (typeof value !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(value)) return undefined;
+  const isToken = typeof value === 'string' && /^[\x21-\x7e]{1,16384}$/.test(value);
+  // The browser keeps the last text that a regular expression has matched (`RegExp.input`), where any script can read it.
+  /^/.test('');
+  if (!isToken) return undefined;
   const at = readTimeMs(body.expires_at);
   const expiresInMs = at === undefined ? readNumber(body.expires_in) * 1000 : at - Date.now();
   // A new token that seems to have expired shows that the device's clock is wrong.
