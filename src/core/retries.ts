@@ -57,11 +57,14 @@ export function backoffMs(
   return Math.round(baseMs + random() * Math.max(0, longestMs - baseMs));
 }
 
+/** What is kept of an error. The error itself keeps the upload that failed in memory, also after a sign-out: by its stack. */
+type Failure = Pick<UploaderError, 'code' | 'message' | 'status'>;
+
 /** How requests to an origin are spaced that fails or does not respond. */
 interface Outage {
   /** Failures in succession on the same network, and the last of them. */
   failureCount: number;
-  lastError: UploaderError;
+  last: Failure;
   failedAtMs: number;
   /** Gap after the next request, in milliseconds. */
   gapMs: number;
@@ -139,18 +142,19 @@ export class HostBackoff {
    * changes.
    */
   onFailure(
-    lastError: UploaderError,
+    { code, message, status }: UploaderError,
     { baseMs = BASE_MS, capMs = CAP_MS }: RetryPolicy = {},
     change = NEVER,
   ): void {
     const failedAtMs = performance.now();
+    const last = { code, message, ...(status !== undefined && { status }) };
     this.#failingSinceMs ??= failedAtMs;
     const longestGapMs = Math.min(capMs, LONGEST_REQUEST_GAP_MS);
     const gaps = { gapMs: Math.min(baseMs / 2, longestGapMs), longestGapMs, nextAtMs: 0 };
-    const outage = this.#outage ?? { ...gaps, failureCount: 0, change, lastError, failedAtMs };
+    const outage = this.#outage ?? { ...gaps, failureCount: 0, change, last, failedAtMs };
     outage.failureCount += 1;
     if (outage.failureCount === DOWN_AFTER) outage.nextAtMs = failedAtMs + outage.gapMs;
-    this.#lastOutage = Object.assign(outage, { lastError, failedAtMs });
+    this.#lastOutage = Object.assign(outage, { last, failedAtMs });
   }
 
   /** Call this method when the origin has refused a request: it is not down. */
@@ -171,7 +175,8 @@ export class HostBackoff {
 
   /** The error of the last request in an outage; `undefined` without an outage. */
   get outageError(): UploaderError | undefined {
-    return this.#outage?.lastError;
+    const last = this.#outage?.last;
+    return last && new UploaderError(last.code, last.message, last);
   }
 
   /** The outage on this network. */

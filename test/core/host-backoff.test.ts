@@ -153,6 +153,18 @@ describe('an origin that is down', () => {
     expect([backoff.isOpen, backoff.enter(), backoff.enter()]).to.deep.equal([true, true, true]);
   });
 
+  it('keeps what its last error says, but not the error: its stack would keep the upload that failed', () => {
+    const backoff = new HostBackoff();
+    const error = new UploaderError('service-failed', 'down', { status: 503, cause: 'a name of a file' });
+    backoff.onFailure(error);
+    const { outageError } = backoff;
+    expect(outageError === error).to.equal(false);
+    expect(outageError).to.include({ code: 'service-failed', message: 'down', status: 503 });
+    expect(outageError?.cause).to.equal(undefined);
+    backoff.onFailure(new UploaderError('network', 'no line'));
+    expect(backoff.outageError?.status).to.equal(undefined);
+  });
+
   it('gets no request before its Retry-After has passed, although the network changes', async () => {
     const change = new AbortController();
     const backoff = new HostBackoff();
