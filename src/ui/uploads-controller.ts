@@ -16,13 +16,16 @@ import { preconnect } from '../core/preconnect.ts';
 import type { Snapshot } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { endPeriod } from '../engine/period.ts';
+import { listenOnPage } from './page.ts';
 import { readSettings, type SettingsHost } from './read-settings.ts';
 import type { Uploads } from './uploads.ts';
 
 /** The module that is loaded late. */
 export type UploadsModule = typeof import('./uploads.ts');
 
-export interface UploadsControllerHost extends ReactiveControllerHost, HTMLElement, SettingsHost {}
+export interface UploadsControllerHost extends ReactiveControllerHost, HTMLElement, SettingsHost {
+  readonly renderRoot: HTMLElement | DocumentFragment;
+}
 
 export interface UploadsControllerOptions {
   /** The function for the property `token`, which the page must not be able to read. */
@@ -86,6 +89,9 @@ export class UploadsController implements ReactiveController {
     this.#host = host;
     this.#options = options;
     host.addController(this);
+    listenOnPage(host, 'online', () => {
+      if (this.failure === 'again') this.#loadAgain();
+    });
   }
 
   get snapshot(): Snapshot {
@@ -152,12 +158,10 @@ export class UploadsController implements ReactiveController {
     });
   }
 
-  /** Loads the code again after a failure. */
+  /** Loads the code again, as the user asks for after a failure. */
   readonly tryAgain = (): void => {
     this.#hasTriedAgain = true;
-    this.failure = undefined;
-    this.#host.requestUpdate();
-    this.#load();
+    this.#loadAgain();
   };
 
   /**
@@ -202,6 +206,12 @@ export class UploadsController implements ReactiveController {
     return this.uploads?.uploader.settings ?? this.#settings;
   }
 
+  #loadAgain(): void {
+    this.failure = undefined;
+    this.#host.requestUpdate();
+    this.#load();
+  }
+
   /** Loads the code, creates the uploads, and makes the calls that wait. Never throws. */
   #load(): void {
     if (this.uploads || this.#isLoading) return;
@@ -212,8 +222,10 @@ export class UploadsController implements ReactiveController {
         this.#open(module);
       })
       .catch((error: unknown) => {
+        const isExpected = error instanceof UploaderError;
+        if (!isExpected) reportError(error);
         // Calls with files wait for other settings, or for the user.
-        const mayWait = this.failure !== 'reload';
+        const mayWait = isExpected && this.failure !== 'reload';
         const isOver = ({ isPatient }: WaitingCall): boolean => !(isPatient && mayWait);
         const over = this.#waiting.filter(isOver);
         this.#waiting = this.#waiting.filter((call) => !isOver(call));

@@ -310,6 +310,21 @@ describe('an element whose engine cannot be loaded', () => {
     expect(one<HTMLButtonElement>(element, '[data-action=browse]').disabled).to.equal(false);
   });
 
+  it('loads the code again when the browser is online again, without a click', async () => {
+    const { element, failTwice, arrive, requests } = await openFailing();
+    pick(element, textFile('a.txt'));
+    await failTwice();
+    window.dispatchEvent(new Event('online'));
+    await element.updateComplete;
+    expect(element.renderRoot.querySelector('[part=error]')).to.equal(null);
+    expect(requests).to.have.length(3);
+    await failTwice();
+    expect(textOf(element)).to.contain('Check your connection and try again.');
+    window.dispatchEvent(new Event('online'));
+    await arrive();
+    await until(() => all(element, '.row').length === 1);
+  });
+
   it('asks to reload the page if trying again fails, too, and takes no more files', async () => {
     const { element, requests, failTwice } = await openFailing();
     const waiting = rejection<UploaderError>(element.addFiles(textFile('a.txt')));
