@@ -218,7 +218,8 @@ inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
       const page = await openWithTokens(`base-url="${baseUrl}/api" session-path="${path}"`);
       const asked: string[] = [];
       page.on('request', (request) => {
-        if (!request.url().startsWith(world.pages.origin)) asked.push(request.url());
+        // Workers start from the code of the page, with a URL of its own origin.
+        if (new URL(request.url()).origin !== world.pages.origin) asked.push(request.url());
       });
       await pick(page, makeFile(1).path);
       const [failed] = await untilEvent(page, 'upload-failed');

@@ -214,11 +214,16 @@ async function startBare(): Promise<Pages> {
   return bare;
 }
 
-/** Resolves when the page or frame has loaded the script of the widget. */
+/** Resolves when the page or frame has loaded the script of the widget, and the engine of each element with settings. */
 export async function isReady(page: Page | Frame): Promise<void> {
   // Polls with a timer, because a page that is not painted has no animation frames.
   await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
     polling: 100,
+  });
+  // A call of an unknown file does nothing, and waits for the engine. It rejects if the settings are invalid.
+  await page.evaluate(async () => {
+    for (const element of document.querySelectorAll('secure-uploader'))
+      if (element.baseUrl) await element.move('unknown').catch(() => undefined);
   });
 }
 
