@@ -60,7 +60,7 @@ export function workerStarter(code: WorkerCode, startMs: number, workerUrl?: str
       URL.revokeObjectURL(url);
     }
   };
-  const own = (): string => new URL(code.url(), location.href).href;
+  const fileUrl = (): string => new URL(code.url(), location.href).href;
 
   if (workerUrl !== undefined)
     return async (signal) => startFile(signal, new URL(workerUrl, document.baseURI).href);
@@ -80,19 +80,19 @@ export function workerStarter(code: WorkerCode, startMs: number, workerUrl?: str
       } finally {
         stopWatching();
       }
-      if (!isPageFile(own())) throw failed('The policy of this page forbids workers from Blobs');
+      if (!isPageFile(fileUrl())) throw failed('The policy of this page forbids workers from Blobs');
       const what = isBlobForbidden ? 'WebAssembly in workers from Blobs' : 'workers from Blobs';
       warnOnceHere(
-        `The policy of this page forbids ${what}, so ${own()} runs, whose content is not checked.`,
+        `The policy of this page forbids ${what}, so ${fileUrl()} runs, whose content is not checked.`,
       );
-      return startFile(signal, own());
+      return startFile(signal, fileUrl());
     };
   }
 
   return async (signal) => {
     try {
       if (!isFileUnusable) {
-        const href = own();
+        const href = fileUrl();
         return await (text || isPageFile(href)
           ? startFile(signal, href)
           : startBlob(signal, await fetchText(href, startMs, signal)));

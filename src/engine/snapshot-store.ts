@@ -1,6 +1,7 @@
 // Applies changes to the frozen snapshot, and notifies the listeners.
 
 import type { Change, ProgressDetail } from '../core/changes.ts';
+import { EMPTY_SNAPSHOT } from '../core/empty-snapshot.ts';
 import { Listeners } from '../core/listeners.ts';
 import { isActive, isSettled, needsUser } from '../core/phases.ts';
 import type {
@@ -184,15 +185,7 @@ export class SnapshotStore {
 
 /** Returns the sums over `files`. `estimate` returns speed and time left of all uploads for the bytes that are left. */
 export function totalsOf(files: Iterable<FileSnapshot>, estimate: (leftBytes: number) => Estimated): Totals {
-  const sums = {
-    fileCount: 0,
-    doneCount: 0,
-    failedCount: 0,
-    openCount: 0,
-    sizeBytes: 0,
-    sentBytes: 0,
-    storedBytes: 0,
-  };
+  const sums = { ...EMPTY_SNAPSHOT.totals };
   let leftBytes = 0;
   let isMoving = false;
   for (const file of files) {

@@ -27,11 +27,10 @@ const IDLE_MS = 10_000;
 /** Runs one task at a time, in a worker of its own. Without a worker, the tasks run in the page. */
 export class PhotoLane {
   readonly #parts: PhotoParts;
+  readonly #startWorker: () => Promise<Worker>;
   #worker: Promise<Worker | undefined> | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #idle: ReturnType<typeof setTimeout> | undefined;
-
-  readonly #startWorker: () => Promise<Worker>;
 
   constructor(parts: PhotoParts) {
     this.#parts = parts;

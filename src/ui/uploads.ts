@@ -128,7 +128,7 @@ export class Uploads {
     // A file whose command can be undone keeps its place.
     const { snapshot, undo } = this.#undo.shown(this.#order.sort(state.snapshot));
     const lines = this.#order.linesOf(snapshot.files);
-    const own = {
+    const listState = {
       snapshot,
       lines,
       undo,
@@ -139,6 +139,6 @@ export class Uploads {
       rows: this.#rows.rangeOf(lines.map(({ id }) => id)),
       thumbnailOf: this.#host.thumbnails ? this.#thumbnails.of : undefined,
     };
-    return widget({ ...state, ...own }, this.#commands);
+    return widget({ ...state, ...listState }, this.#commands);
   }
 }

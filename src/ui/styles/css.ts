@@ -21,8 +21,8 @@ export function adopt(root: Document | ShadowRoot, styles: readonly CSSResult[])
   // Nothing is shown in a document without a window.
   const scope = page.defaultView;
   if (!scope) return;
-  const wanted = styles.map((each) => sheetOf(each, page, scope));
-  if (wanted.every((sheet) => root.adoptedStyleSheets.includes(sheet))) return;
-  const others = root.adoptedStyleSheets.filter((sheet) => !wanted.includes(sheet));
-  root.adoptedStyleSheets = [...others, ...wanted];
+  const sheetsOfStyles = styles.map((each) => sheetOf(each, page, scope));
+  if (sheetsOfStyles.every((sheet) => root.adoptedStyleSheets.includes(sheet))) return;
+  const others = root.adoptedStyleSheets.filter((sheet) => !sheetsOfStyles.includes(sheet));
+  root.adoptedStyleSheets = [...others, ...sheetsOfStyles];
 }
