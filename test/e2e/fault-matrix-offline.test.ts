@@ -11,8 +11,11 @@ import { sumOf } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { createWorld } from './support/world.ts';
 
-/** Engine options with one attempt, so that an upload fails if the offline period counts as an attempt. */
-const ONE_TRY = `data-engine-options='{"policy":{"attempts":1,"baseMs":1,"capMs":1},"times":{"auth":{"silentMs":6000}}}'`;
+/**
+ * Engine options with two attempts, so that an upload fails if requests of the offline period count. The first request after it may
+ * fail, because Chromium dispatches `online` before its connections work.
+ */
+const TWO_TRIES = `data-engine-options='{"policy":{"attempts":2,"baseMs":1,"capMs":1},"times":{"auth":{"silentMs":6000}}}'`;
 const cells = readFaultTable().filter(({ fault }) => fault === 'offline for a while');
 const world = await createWorld();
 afterEach(() => world.context.setOffline(false));
@@ -49,15 +52,22 @@ for (const cell of cells) {
       arrived.open();
       return { waitFor: gone.opened, cut: 'before-body' };
     });
-    const page = operation === 'token' ? await world.open(ONE_TRY) : await world.openWithToken(ONE_TRY);
+    const page = operation === 'token' ? await world.open(TWO_TRIES) : await world.openWithToken(TWO_TRIES);
     const { path, sha256 } = fileFor(world, cell);
     await pick(page, path);
     await arrived.opened;
+    const failed = createGate();
+    let failedCount = 0;
+    page.on('requestfailed', () => {
+      failedCount += 1;
+      if (failedCount === 3) failed.open();
+    });
     await context.setOffline(true);
     gone.open();
     const [paused] = await untilEvent(page, 'upload-paused');
     const says = paused?.detail.reason === 'offline' ? /offline|no connection/i : /sign in/i;
     await page.locator('secure-uploader').getByText(says).first().waitFor();
+    if (operation !== 'token') await failed.opened;
     service.faults.clear();
     await context.setOffline(false);
     // If the offline period interrupted sign-in, the user has to sign in again.
