@@ -263,7 +263,6 @@ export class UploadsController implements ReactiveController {
     this.failure = undefined;
     this.#settings = undefined;
     if (this.#isRemoved) void uploads.uploader.suspend();
-    this.#allowSignIn();
     this.#options.onOpen();
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -280,10 +279,13 @@ export class UploadsController implements ReactiveController {
     setDeletionMark(false);
   }
 
+  /** In the order of the calls: a sign-out that waits must not end what the page has set since. */
   #allowSignIn(): void {
-    if (!this.uploads || !this.#isTokenNew) return;
+    if (!this.#isTokenNew) return;
     this.#isTokenNew = false;
-    this.uploads.uploader.allowSignIn();
+    const act = ({ uploader }: Uploads): void => uploader.allowSignIn();
+    if (this.uploads) act(this.uploads);
+    else this.#waiting = [...this.#waiting, { isPatient: true, act, reject: () => undefined }];
   }
 
   /** Passes the settings to the engine, or checks them while there is no engine. Throws `bad-config`. */

@@ -115,6 +115,21 @@ describe('the element before its engine is loaded', () => {
     expect(names).to.deep.equal(['addFiles', 'start', 'addFiles', 'pause', 'clear']);
   });
 
+  it('lets the next user sign in after a sign-out, although both wait for the code', async () => {
+    const { arrive } = holdCode();
+    const element = await open({ getToken: () => 'first' });
+    const names: string[] = [];
+    for (const name of ['signOut', 'allowSignIn'] as const)
+      replace(Uploader.prototype, name, async () => void names.push(name));
+    const left = element.signOut();
+    element.getToken = () => 'second';
+    await element.updateComplete;
+    await arrive();
+    await left;
+    await settled();
+    expect(names).to.deep.equal(['allowSignIn', 'signOut', 'allowSignIn']);
+  });
+
   it('opens the picker without waiting for the code', async () => {
     holdCode();
     const element = await open();
