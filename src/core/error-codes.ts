@@ -43,6 +43,7 @@ export const ERROR_CODES = [
   'upload-refused',
   'storage-unreadable',
   'upload-stalled',
+  'upload-restarted',
   'hash-mismatch',
   'store-full',
   'store-unavailable',
@@ -101,6 +102,8 @@ const FACTS: Readonly<Record<ErrorCode, CodeFacts>> = {
   'upload-refused': { retry: 'put-only' },
   'storage-unreadable': { retry: 'user' },
   'upload-stalled': { retry: 'automatic', isOutage: true, isCongestion: true },
+  // Only a warning.
+  'upload-restarted': { retry: 'user' },
   'hash-mismatch': { retry: 'automatic' },
   'store-full': { retry: 'user' },
   'store-unavailable': { retry: 'user' },

@@ -247,7 +247,10 @@ export function reportsOf(
   return {
     onOpened: (chunks, isSamePlan) => {
       if (signal.aborted) return;
+      const { storedBytes } = progress.numbers();
       const resumedBytes = progress.beginRun(chunks, isSamePlan);
+      // Otherwise, the bar would stand still without a reason until these bytes are sent again.
+      if (resumedBytes < storedBytes) upload.warning = 'upload-restarted';
       recorded = new Set(chunks.flatMap(({ recorded: known, index }) => (known ? [index] : [])));
       upload.unsentCount = chunks.length - recorded.size;
       const signIn = waitsFor(connection.service.client.auth.snapshot);

@@ -47,6 +47,7 @@ const de: LoginMessages = {
     'Der Speicherserver kann von dieser Seite nicht verwendet werden. Wenden Sie sich an den Website-Betreiber.',
   'upload-stalled':
     'Der Upload kommt nicht mehr voran. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.',
+  'upload-restarted': 'Dieser Upload musste von vorn beginnen und dauert daher länger.',
   'hash-mismatch':
     'Einige Daten wurden beim Hochladen beschädigt, Ihre Datei ist jedoch unversehrt. Versuchen Sie es erneut.',
   'store-full':

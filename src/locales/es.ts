@@ -42,6 +42,7 @@ const es: LoginMessages = {
   'storage-unreadable':
     'No se puede usar el servidor de almacenamiento desde esta página. Ponte en contacto con el propietario del sitio.',
   'upload-stalled': 'La subida ha dejado de avanzar. Comprueba tu conexión e inténtalo de nuevo.',
+  'upload-restarted': 'Esta carga ha tenido que volver a empezar, por lo que tardará más.',
   'hash-mismatch':
     'Algunos datos se han dañado durante la subida, pero tu archivo está intacto. Inténtalo de nuevo.',
   'store-full':

@@ -45,6 +45,7 @@ const fr: LoginMessages = {
   'storage-unreadable':
     'Le serveur de stockage n’est pas accessible depuis cette page. Contactez le propriétaire du site.',
   'upload-stalled': 'L’importation ne progresse plus. Vérifiez votre connexion Internet et réessayez.',
+  'upload-restarted': 'Cet envoi a dû recommencer depuis le début et prendra donc plus de temps.',
   'hash-mismatch':
     'Des données ont été endommagées pendant l’importation, mais votre fichier est intact. Réessayez.',
   'store-full':

@@ -37,6 +37,7 @@ const it: LoginMessages = {
   'storage-unreadable':
     'Impossibile usare il server di archiviazione da questa pagina. Contatta il proprietario del sito.',
   'upload-stalled': 'Il caricamento si è bloccato. Controlla la connessione e riprova.',
+  'upload-restarted': "Questo caricamento è dovuto ricominciare dall'inizio e richiederà più tempo.",
   'hash-mismatch':
     'Alcuni dati sono stati danneggiati durante il caricamento, ma il tuo file è intatto. Riprova.',
   'store-full':

@@ -42,6 +42,7 @@ const nl: LoginMessages = {
   'storage-unreadable':
     'De opslagserver kan niet vanaf deze pagina worden gebruikt. Neem contact op met de eigenaar van de site.',
   'upload-stalled': 'De upload is vastgelopen. Controleer je verbinding en probeer het opnieuw.',
+  'upload-restarted': 'Deze upload moest opnieuw beginnen en duurt daarom langer.',
   'hash-mismatch':
     'Tijdens het uploaden zijn gegevens beschadigd, maar je bestand is intact. Probeer het opnieuw.',
   'store-full':

@@ -39,6 +39,7 @@ const pl: LoginMessages = {
   'storage-unreadable':
     'Z tej strony nie można korzystać z serwera przechowującego pliki. Skontaktuj się z właścicielem witryny.',
   'upload-stalled': 'Przesyłanie się zatrzymało. Sprawdź połączenie i spróbuj ponownie.',
+  'upload-restarted': 'To przesyłanie musiało zacząć się od nowa, więc potrwa dłużej.',
   'hash-mismatch':
     'Część danych została uszkodzona podczas przesyłania, ale Twój plik jest nienaruszony. Spróbuj ponownie.',
   'store-full':

@@ -39,6 +39,7 @@ const ptBR: LoginMessages = {
   'storage-unreadable':
     'Não é possível usar o servidor de armazenamento nesta página. Fale com o proprietário do site.',
   'upload-stalled': 'O envio parou de avançar. Verifique sua conexão e tente novamente.',
+  'upload-restarted': 'Este envio precisou recomeçar do início e vai demorar mais.',
   'hash-mismatch':
     'Alguns dados foram corrompidos durante o envio, mas seu arquivo está intacto. Tente novamente.',
   'store-full':

@@ -37,6 +37,7 @@ const sv: LoginMessages = {
   'upload-refused': 'Servern avvisade uppladdningen. Försök igen eller kontakta webbplatsens ägare.',
   'storage-unreadable': 'Lagringsservern kan inte användas från den här sidan. Kontakta webbplatsens ägare.',
   'upload-stalled': 'Uppladdningen har stannat. Kontrollera anslutningen och försök igen.',
+  'upload-restarted': 'Uppladdningen fick börja om och tar därför längre tid.',
   'hash-mismatch': 'Vissa data skadades under uppladdningen, men din fil är oskadd. Försök igen.',
   'store-full':
     'Webbläsarens lagringsutrymme är fullt, så uppladdningen kan inte återupptas senare. Låt sidan vara öppen tills uppladdningen är klar.',

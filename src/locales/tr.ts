@@ -34,6 +34,7 @@ const tr: LoginMessages = {
   'upload-refused': 'Sunucu yüklemeyi reddetti. Tekrar deneyin veya site sahibiyle iletişime geçin.',
   'storage-unreadable': 'Depolama sunucusu bu sayfadan kullanılamıyor. Site sahibiyle iletişime geçin.',
   'upload-stalled': 'Yükleme ilerlemiyor. Bağlantınızı kontrol edip tekrar deneyin.',
+  'upload-restarted': 'Bu yüklemenin baştan başlaması gerekti, bu yüzden daha uzun sürecek.',
   'hash-mismatch': 'Yükleme sırasında bazı veriler bozuldu ancak dosyanız güvende. Tekrar deneyin.',
   'store-full':
     'Tarayıcınızın depolama alanı dolu olduğundan bu yükleme daha sonra devam ettirilemez. Tamamlanana kadar bu sayfayı açık tutun.',

@@ -33,6 +33,7 @@ const zhCN: LoginMessages = {
   'upload-refused': '服务器拒绝了此次上传。请重试或联系网站所有者。',
   'storage-unreadable': '无法从此页面使用存储服务器。请联系网站所有者。',
   'upload-stalled': '上传长时间没有进展。请检查网络连接，然后重试。',
+  'upload-restarted': '此上传必须从头开始，因此需要更长时间。',
   'hash-mismatch': '部分数据在上传过程中损坏，但您的文件完好无损。请重试。',
   'store-full': '浏览器存储空间已满，因此稍后无法继续此次上传。请在完成前保持此页面打开。',
   'store-unavailable': '浏览器无法保存此次上传的进度。请在完成前保持此页面打开。',

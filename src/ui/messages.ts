@@ -134,6 +134,7 @@ const ERRORS: ErrorMessages = {
   'upload-refused': 'The server rejected the upload. Try again, or contact the site owner.',
   'storage-unreadable': "The storage server can't be used from this page. Contact the site owner.",
   'upload-stalled': 'The upload stopped making progress. Check your connection and try again.',
+  'upload-restarted': 'This upload had to start over, so it takes longer.',
   'hash-mismatch': 'Some data was damaged during the upload, but your file is safe. Try again.',
   'store-full':
     "Your browser's storage is full, so this upload can't resume later. Keep this page open until it's done.",

@@ -39,6 +39,7 @@ const WHO_RETRIES: Readonly<Record<ErrorCode, '' | 'person' | 'put person' | 'pu
   'upload-refused': 'put person',
   'storage-unreadable': 'person',
   'upload-stalled': 'put call person',
+  'upload-restarted': 'person',
   'hash-mismatch': 'put call person',
   'store-full': 'person',
   'store-unavailable': 'person',

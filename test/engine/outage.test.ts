@@ -64,6 +64,37 @@ describe('an outage', () => {
     expect(engine.service.puts).to.have.length(20);
   });
 
+  it('after which the service has lost the session: the file says that it starts over, until it is done', async () => {
+    const engine = world();
+    engine.service.isForgetful = true;
+    engine.service.answerAll('open', 'put');
+    await engine.uploader.addFiles([fileOf(1, 20_000, 'a.bin')]);
+    (await engine.service.nextRequest('presign')).answer();
+    await until(() => (engine.row('a.bin')?.storedBytes ?? 0) > 0);
+    expect(engine.row('a.bin')?.warning).to.equal(undefined);
+    await engine.service.refuseTwice(
+      'presign',
+      new UploaderError('session-expired', 'outage', { status: 404 }),
+    );
+    await until(() => engine.row('a.bin')?.warning === 'upload-restarted');
+    engine.service.answerAll();
+    await engine.waitForChange('upload-completed');
+    expect(engine.row('a.bin')?.warning).to.equal(undefined);
+  });
+
+  it('after which a session without a stored chunk is lost is no reason to say so', async () => {
+    const engine = world();
+    engine.service.answerAll('open');
+    await engine.uploader.addFiles([fileOf(1, 2000, 'a.bin')]);
+    await engine.service.refuseTwice(
+      'presign',
+      new UploaderError('session-expired', 'outage', { status: 404 }),
+    );
+    engine.service.answerAll();
+    await engine.waitForChange('upload-completed');
+    expect(engine.details('upload-progress').filter(({ warning }) => warning)).to.deep.equal([]);
+  });
+
   it('is not shown as `offline` while bytes are being sent', async () => {
     Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => false });
     try {
