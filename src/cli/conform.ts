@@ -8,6 +8,7 @@ import { PRESIGN_CHECKS } from './checks/presign.ts';
 import { PUT_CHECKS } from './checks/put.ts';
 import { SESSION_CHECKS } from './checks/session.ts';
 import { Context } from './context.ts';
+import { type Exchange, isFields } from './exchange.ts';
 import { type Finding, fail, Skip, skip } from './finding.ts';
 import type { Options } from './options.ts';
 
@@ -52,9 +53,14 @@ export async function conform(options: Options): Promise<Report> {
   const checks = CHECKS.filter(({ id }) => id.includes(only));
   if (checks.length === 0) throw new Error(`--only: there is no check "${only}"`);
   const context = new Context(options);
-  const { status, error } = await context.opened();
-  if (error) throw new Error(error);
-  if (status === 401) throw new Error(`401: ${token ? 'another' : 'a'} token is needed (--token-file)`);
+  const opened = await context.opened();
+  if (opened.error) throw new Error(opened.error);
+  if (opened.status === 401)
+    throw new Error(`401: ${token ? 'another' : 'a'} token is needed (--token-file)`);
+  if (isOfAnother(opened))
+    throw new Error(
+      `${opened.status}: no upload session can be opened at ${context.urlOf('open')}. Check --base-url and --session-path.`,
+    );
   const results: Result[] = [];
   for (const check of checks) {
     const { id, title, expected, section } = check;
@@ -76,6 +82,11 @@ export async function conform(options: Options): Promise<Report> {
     profile: shown.text(settings.profile),
   };
 }
+
+/** True for the response of another server or path: of a web site (HTML), or an error that lacks the field of the interface. */
+const isOfAnother = ({ status, headers, json }: Exchange): boolean =>
+  String(headers['content-type']).startsWith('text/html') ||
+  ((status === 404 || status === 405) && !(isFields(json) && 'debuginfo' in json));
 
 /** Returns a finding without secrets and control characters. */
 const shownBy = ({ shown }: Context, { outcome, received, setting }: Finding): Finding => ({

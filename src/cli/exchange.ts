@@ -37,7 +37,12 @@ const MAX_BYTES = 8 * 2 ** 20;
 export function exchange({ method, url, headers = {}, body, target, signal }: Outgoing): Promise<Exchange> {
   const startedMs = performance.now();
   const end = (part: Partial<Exchange>): Exchange => ({
-    ...{ status: 0, headers: {}, text: '', json: undefined, error: '', location: '' },
+    status: 0,
+    headers: {},
+    text: '',
+    json: undefined,
+    error: '',
+    location: '',
     ...part,
     durationMs: performance.now() - startedMs,
   });

@@ -100,7 +100,7 @@ describe('conform gives no false alarm', () => {
   });
 });
 
-test('conform stops if the service does not respond, or does not accept the token', async () => {
+test('conform stops if the service does not respond, is somewhere else, or does not accept the token', async () => {
   const rig = await startRig();
   const { token = '', ...options } = await optionsFor(rig);
   await assert.rejects(runConform(options), { message: '401: a token is needed (--token-file)' });
@@ -108,6 +108,22 @@ test('conform stops if the service does not respond, or does not accept the toke
   await assert.rejects(runConform({ ...options, token, only: 'nothing' }), {
     message: '--only: there is no check "nothing"',
   });
+  const wrong = `${options['base-url']}/v2`;
+  await assert.rejects(runConform({ ...options, token, 'base-url': wrong }), {
+    message: `404: no upload session can be opened at ${wrong}/files/uploadsession. Check --base-url and --session-path.`,
+  });
+  // A web site that responds to each path with its page.
+  const site = createServer((_request, response) => {
+    response
+      .setHeader('content-type', 'text/html; charset=utf-8')
+      .end('<!doctype html><title>A site</title>');
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  const { port } = site.address() as AddressInfo;
+  await assert.rejects(runConform({ ...options, token, 'base-url': `http://127.0.0.1:${port}` }), {
+    message: /^200: no upload session can be opened at /,
+  });
+  site.close();
   await rig.end();
   await assert.rejects(runConform({ ...options, token }), { message: /^no response: .*ECONNREFUSED/ });
 });
