@@ -1,8 +1,12 @@
 // The English texts: all exist, and texts with numbers are correct for zero, one and many.
 
-import { expect } from '@open-wc/testing';
+import { expect, fixture, html } from '@open-wc/testing';
 import { ENGLISH, ERROR_CODES } from '../../src/index.ts';
+import '../../src/define.ts';
+import { LOGIN_TEXT_TYPES } from '../../src/ui/check-messages.ts';
 import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
+import { settled } from '../support/collect.ts';
+import { captureWarnings } from '../support/console.ts';
 
 /** Composed texts, each with its expected result. */
 const COMPOSED: readonly (readonly [text: string, expected: string])[] = [
@@ -82,5 +86,44 @@ describe('the English texts', () => {
   it('cannot be changed by one page for all others', () => {
     expect(Object.isFrozen(ENGLISH)).to.equal(true);
     expect(Object.isFrozen(ENGLISH_LOGIN)).to.equal(true);
+  });
+});
+
+describe('texts of the page', () => {
+  const warningsFor = async (messages: object): Promise<readonly string[]> => {
+    let all: readonly string[] = [];
+    await captureWarnings(async (warnings) => {
+      await fixture(html`<secure-uploader .messages=${messages}></secure-uploader>`);
+      await import('../../src/ui/check-messages.ts');
+      await settled();
+      all = [...warnings];
+    });
+    return all;
+  };
+
+  it('that do not exist, or that have the wrong type, cause a warning that says what is right', async () => {
+    const texts = {
+      dropfiles: 'a',
+      'choose-files': 'b',
+      greeting: 'c',
+      doneOf: 'd',
+      chooseFile: () => 'e',
+      code: 1,
+    };
+    expect(await warningsFor(texts)).to.deep.equal([
+      'secure-uploader: The text messages.dropfiles does not exist. Did you mean dropFiles?',
+      'secure-uploader: The text messages.choose-files does not exist. Did you mean chooseFiles?',
+      'secure-uploader: The text messages.greeting does not exist. See docs/i18n.md.',
+      'secure-uploader: The text messages.doneOf must be of type function, not string.',
+      'secure-uploader: The text messages.chooseFile must be of type string, not function.',
+      'secure-uploader: The text messages.code must be of type string, not number.',
+    ]);
+  });
+
+  it('cause no warning if they are complete, also those of the sign-in form', async () => {
+    expect(await warningsFor({ ...ENGLISH_LOGIN })).to.deep.equal([]);
+    expect(Object.keys({ ...ENGLISH, ...LOGIN_TEXT_TYPES }).sort()).to.deep.equal(
+      Object.keys(ENGLISH_LOGIN).sort(),
+    );
   });
 });
