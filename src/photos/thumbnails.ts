@@ -4,6 +4,8 @@ import type { FileId } from '../core/types.ts';
 import { abortable, whenIdle } from '../core/wait.ts';
 import { PhotoLane, type PhotoParts } from './photos.ts';
 
+export { workerText } from './photos.ts';
+
 /** Width and height of a thumbnail, in pixels: 40 CSS pixels on most screens. */
 const EDGE = 96;
 /** The most thumbnails in memory, 36 kB each. */

@@ -20,9 +20,11 @@ export function createThumbnails(
   const onReady = (): void => host.requestUpdate();
   const loadTasks = () => import('../photos/photo-tasks.ts');
   const load = async (): Promise<void> => {
-    const module = await import('../photos/thumbnails.ts');
-    thumbnails = new module.Thumbnails({ loadTasks, fileOf, onReady });
+    const { Thumbnails, workerText } = await import('../photos/thumbnails.ts');
+    thumbnails = new Thumbnails({ loadTasks, fileOf, onReady });
     onReady();
+    // After a release, the worker could not be loaded any more.
+    await (workerText?.() ?? loadTasks());
   };
   return {
     preload: () => {
