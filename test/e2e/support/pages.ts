@@ -32,6 +32,8 @@ export interface Pages {
   setPolicy(path: string, policy: string | undefined): void;
   /** Serves `text` at the path of a script, instead of the built file. */
   setScript(path: string, text: string): void;
+  /** Responds with 404 to scripts whose path matches, as a site does after a release. Without a pattern, to none. */
+  withdraw(pattern?: RegExp): void;
   /** Forwards requests for other paths to this port of the same machine, as a reverse proxy does. */
   forward(port: number): void;
   /** Additional response headers of pages and scripts, by path. */
@@ -101,6 +103,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
   const headers: Pages['headers'] = {};
   const violations: string[] = [];
   let forwardPort: number | undefined;
+  let withdrawn: RegExp | undefined;
   const policy = (): string =>
     [
       "default-src 'none'",
@@ -117,6 +120,10 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname === '/violation') {
       recordViolation(request, response, violations);
+      return;
+    }
+    if (withdrawn?.test(pathname)) {
+      response.writeHead(404).end();
       return;
     }
     const file = join(widget, pathname.slice(1));
@@ -145,6 +152,9 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
     headers,
     violations,
     allow: (...origins) => void allowed.push(...origins),
+    withdraw: (pattern) => {
+      withdrawn = pattern;
+    },
     forward: (port) => {
       forwardPort = port;
     },
