@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { GROWTH_HEADING, growthRows } from '../../scripts/sizes.mjs';
 import { chunkSizeFor, MAX_CHUNKS } from '../../src/pipeline/plan.ts';
 import { FIRST_SLICE_BYTES } from '../../src/store/identity.ts';
 import { writeRecord } from '../../src/store/record.ts';
@@ -107,6 +108,16 @@ describe('The documentation', () => {
         `${name} has ${sizeBytes} bytes with gzip: correct the table in docs/performance.md`,
       );
     }
+  });
+
+  test('has a table for parts that grew by more than 1 %, which `npm run sizes` writes', () => {
+    const before = { grown: 1000, same: 1000, smaller: 1000 };
+    const after = { grown: 1011, same: 1010, smaller: 1, added: 5 };
+    assert.deepEqual(growthRows(before, after, '2026-01-02', 'texts'), [
+      '| 2026-01-02 | grown | 1000 → 1011 | texts |\n',
+      '| 2026-01-02 | added | new → 5 | texts |\n',
+    ]);
+    assert.equal(read('docs/performance.md').split(GROWTH_HEADING).length, 2);
   });
 
   test('has a table of results that the benchmark can write', () => {

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 
-/** The sizes of main. `UPDATE_SIZES=1` writes them, in a commit that changes nothing else. */
+/** The sizes of main. `npm run sizes` writes them with `UPDATE_SIZES=1`, in a commit that changes nothing else. */
 const recordFile = new URL('sizes.json', import.meta.url);
 
 /** Prints a size, and how much larger it is than on main. */
