@@ -5,13 +5,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
+import { createGate } from './support/gate.ts';
 import { pick } from './support/transfer.ts';
-import { createWorld } from './support/world.ts';
+import { createWorld, isReady } from './support/world.ts';
 
 const COUNT = 10;
 const WIDTHS_PX = [900, 360];
 
 const world = await createWorld();
+
+declare let shiftCount: number;
 
 interface Shift extends PerformanceEntry {
   readonly sources: readonly {
@@ -64,3 +67,36 @@ for (const width of WIDTHS_PX)
     assert.deepEqual(moves, []);
     await page.close();
   });
+
+test('when the engine and the list arrive, nothing moves', async () => {
+  const arrive = createGate();
+  await world.context.route(/\/uploads-[^/]+\.js/, async (route) => {
+    await arrive.opened;
+    await route.continue();
+  });
+  const { token } = await world.service.createToken('alice', 3_600_000);
+  const page = await world.context.newPage();
+  await page.goto(
+    world.pages.add('/shift.html', `${world.elementWith(`data-token="${token}"`)}<p>Below</p>`),
+  );
+  await page.locator('secure-uploader >> [data-action=browse]').waitFor();
+  await page.evaluate(async () => {
+    Object.assign(globalThis, { shiftCount: 0 });
+    await new Promise(requestAnimationFrame);
+    new PerformanceObserver((list) => {
+      shiftCount += list.getEntries().length;
+    }).observe({ type: 'layout-shift' });
+  });
+  arrive.open();
+  await isReady(page);
+  const twoFrames = (): Promise<number> =>
+    new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  await page.evaluate(twoFrames);
+  assert.equal(await page.evaluate(() => shiftCount), 0);
+  // The observer works: the first file moves what is below the element.
+  const path = join(world.folder, 'first.bin');
+  writeRandom(path, 1000);
+  await pick(page, path);
+  await page.waitForFunction(() => shiftCount > 0, null, { polling: 50 });
+  await page.close();
+});
