@@ -1,5 +1,6 @@
 // Prepares photos for `image-max-edge` and `strip-location`. Loaded on demand.
 
+import { type Job, Lane } from '../core/lane.ts';
 import { workerStarter } from '../core/start-worker.ts';
 import { abortable } from '../core/wait.ts';
 import type { PhotoTask, runTask, TaskResult } from './photo-tasks.ts';
@@ -28,8 +29,8 @@ const IDLE_MS = 10_000;
 export class PhotoLane {
   readonly #parts: PhotoParts;
   readonly #startWorker: () => Promise<Worker>;
+  readonly #lane = new Lane(1, TASK_MS);
   #worker: Promise<Worker | undefined> | undefined;
-  #last: Promise<unknown> = Promise.resolve();
   #idle: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parts: PhotoParts) {
@@ -48,66 +49,43 @@ export class PhotoLane {
     signal = new AbortController().signal,
     longestMs = TASK_MS,
   ): Promise<TaskResult | 'unreadable'> {
-    const result = this.#last.then(() => {
-      signal.throwIfAborted();
-      return this.#ask(task, signal, longestMs);
-    });
-    this.#last = result.catch(() => undefined);
-    return abortable(result, signal);
+    return this.#lane.run((over, renew) => this.#ask(task, longestMs, over, renew), signal);
   }
 
-  async #ask(task: PhotoTask, signal: AbortSignal, longestMs: number): Promise<TaskResult | 'unreadable'> {
+  async #ask(
+    task: PhotoTask,
+    longestMs: number,
+    ...[signal, renew]: Parameters<Job<TaskResult>>
+  ): Promise<TaskResult | 'unreadable'> {
     clearTimeout(this.#idle);
     this.#worker ??= this.#startWorker().catch(() => undefined);
-    const worker = await this.#worker;
+    const starting = this.#worker;
+    const worker = await starting;
     const run: typeof runTask = worker
       ? (...given) => ask(worker, ...given)
-      : (await abortable(this.#parts.loadTasks(), AbortSignal.any([signal, AbortSignal.timeout(longestMs)])))
-          .runTask;
+      : (await abortable(this.#parts.loadTasks(), signal)).runTask;
     signal.throwIfAborted();
-    // A decoder or a drive that hangs would hold up all other photos.
     const close = (): void => {
-      if (!worker) return;
-      worker.terminate();
-      this.#worker = undefined;
+      worker?.terminate();
+      if (worker && this.#worker === starting) this.#worker = undefined;
+    };
+    // A decoder or a drive that hangs would hold up the next photo, which starts right after this event.
+    signal.addEventListener('abort', close);
+    let late: TaskResult | 'unreadable' = 'unreadable';
+    renew(longestMs + (task.file.size / 2 ** 20) * READ_MS_PER_MIB);
+    const onRead = (): void => {
+      late = task.wanted === 'without-location' ? 'unsupported' : undefined;
+      renew(longestMs);
     };
     try {
-      return await inTime(run, task, longestMs, signal, close);
+      return await abortable(run(task, onRead), signal);
     } catch (error) {
+      if (signal.aborted) return late;
       close();
       throw error;
     } finally {
-      if (worker) this.#idle = setTimeout(close, IDLE_MS);
+      if (worker && !signal.aborted) this.#idle = setTimeout(close, IDLE_MS);
     }
-  }
-}
-
-/** Runs a task. Calls `onLate` if its time is over, and resolves with what that means for the photo. */
-async function inTime(
-  run: typeof runTask,
-  task: PhotoTask,
-  longestMs: number,
-  signal: AbortSignal,
-  onLate: () => void,
-): Promise<TaskResult | 'unreadable'> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const ended = new Promise<TaskResult | 'unreadable'>((resolve, reject) => {
-    const limit = (result: TaskResult | 'unreadable', ms: number): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        onLate();
-        resolve(result);
-      }, ms);
-    };
-    limit('unreadable', longestMs + (task.file.size / 2 ** 20) * READ_MS_PER_MIB);
-    const onRead = (): void =>
-      limit(task.wanted === 'without-location' ? 'unsupported' : undefined, longestMs);
-    run(task, onRead).then(resolve, reject);
-  });
-  try {
-    return await abortable(ended, signal);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,0 +1,81 @@
+// A bounded queue for work that may hang.
+
+/**
+ * Work that waits in a lane. Its signal aborts when its time is over, or when the caller aborts. `renew` sets the time that is left
+ * from now on, in milliseconds.
+ */
+export type Job<T> = (signal: AbortSignal, renew: (limitMs: number) => void) => Promise<T>;
+
+/** Most jobs that run at the same time for each place of a lane, with those that were passed over. */
+const RUNNING_PER_PLACE = 4;
+
+type Start = () => void;
+
+/**
+ * Runs jobs in the order of the calls, `width` at the same time. The time of a job, `limitMs`, begins when the job starts. When it
+ * is over, the job is passed over: it loses its place to the next one. A job that ignores its signal then continues without a
+ * place.
+ */
+export class Lane {
+  readonly #width: number;
+  readonly #limitMs: number;
+  readonly #waiting = new Set<Start>();
+  /** Jobs that have a place. */
+  readonly #placed = new Set<Start>();
+  /** Jobs that were passed over, and have not ended. */
+  readonly #passed = new Set<Start>();
+
+  constructor(width: number, limitMs: number) {
+    this.#width = width;
+    this.#limitMs = limitMs;
+  }
+
+  /** Settles like the job. Rejects with the signal's reason at once if the signal aborts, also while the job waits. */
+  run<T>(job: Job<T>, signal: AbortSignal): Promise<T> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    return new Promise((resolve, reject) => {
+      const over = new AbortController();
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const passOver = (): void => {
+        this.#placed.delete(start);
+        this.#passed.add(start);
+        over.abort(new DOMException('The job has taken too long', 'TimeoutError'));
+        this.#fill();
+      };
+      const renew = (limitMs: number): void => {
+        clearTimeout(timer);
+        if (this.#placed.has(start)) timer = setTimeout(passOver, limitMs);
+      };
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+        for (const starts of [this.#waiting, this.#placed, this.#passed]) starts.delete(start);
+        this.#fill();
+      };
+      const onAbort = (): void => {
+        over.abort(signal.reason);
+        reject(signal.reason);
+        end();
+      };
+      const start = (): void => {
+        // Several jobs may have the same signal, and this one is notified last.
+        if (signal.aborted) return;
+        this.#placed.add(start);
+        renew(this.#limitMs);
+        job(over.signal, renew).then(resolve, reject).finally(end);
+      };
+      signal.addEventListener('abort', onAbort);
+      this.#waiting.add(start);
+      this.#fill();
+    });
+  }
+
+  #fill(): void {
+    for (const start of this.#waiting) {
+      if (this.#placed.size >= this.#width) return;
+      if (this.#placed.size + this.#passed.size >= RUNNING_PER_PLACE * this.#width) return;
+      this.#waiting.delete(start);
+      start();
+    }
+  }
+}

@@ -1,0 +1,145 @@
+// A bounded queue: the order of its jobs, their time, and what becomes of jobs that hang or are aborted.
+
+import { expect } from '@open-wc/testing';
+import { type Job, Lane } from '../../src/core/lane.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
+import { type Deferred, deferred, rejection, settled } from '../support/collect.ts';
+
+const forever = new AbortController().signal;
+
+/** Jobs that a test ends, and the names of those that have started. */
+function createJobs() {
+  const started: string[] = [];
+  const ends = new Map<string, Deferred<string>>();
+  const signals = new Map<string, AbortSignal>();
+  const job =
+    (name: string, atStart?: (renew: (limitMs: number) => void) => void): Job<string> =>
+    (signal, renew) => {
+      started.push(name);
+      signals.set(name, signal);
+      atStart?.(renew);
+      const end = deferred<string>();
+      ends.set(name, end);
+      return end.promise;
+    };
+  const end = async (name: string): Promise<void> => {
+    ends.get(name)?.resolve(`${name} has ended`);
+    await settled();
+  };
+  const fail = async (name: string): Promise<void> => {
+    ends.get(name)?.reject(new Error(`${name} has failed`));
+    await settled();
+  };
+  const reasonOf = (name: string): string =>
+    `${signals.get(name)?.reason?.name ?? signals.get(name)?.reason}`;
+  return { job, started, end, fail, reasonOf };
+}
+
+describe('a lane', () => {
+  let clock: Clock;
+  beforeEach(() => {
+    clock = stopClock();
+  });
+  afterEach(() => clock.restore());
+
+  it('runs as many jobs as it has places, in the order of the calls', async () => {
+    const lane = new Lane(2, 1000);
+    const { job, started, end, fail } = createJobs();
+    const results = ['a', 'b', 'c', 'd'].map((name) => lane.run(job(name), forever));
+    const failure = rejection(results[0] as Promise<string>);
+    expect(started.join()).to.equal('a,b');
+    await end('b');
+    expect(started.join()).to.equal('a,b,c');
+    await fail('a');
+    expect(started.join()).to.equal('a,b,c,d');
+    expect(await results[1]).to.equal('b has ended');
+    expect((await failure).message).to.equal('a has failed');
+  });
+
+  it('gives each job its whole time, however long it has waited', async () => {
+    const lane = new Lane(1, 1000);
+    const { job, started, end, reasonOf } = createJobs();
+    for (const name of ['a', 'b', 'c']) void lane.run(job(name), forever);
+    await clock.pass(900);
+    await end('a');
+    await clock.pass(900);
+    expect([started.join(), reasonOf('b')]).to.deep.equal(['a,b', 'undefined']);
+    await clock.pass(100);
+    expect([started.join(), reasonOf('b')]).to.deep.equal(['a,b,c', 'TimeoutError']);
+  });
+
+  it('starts the next job when the time of one is over, which may then end late', async () => {
+    const lane = new Lane(1, 1000);
+    const { job, started, end, reasonOf } = createJobs();
+    const hangs = lane.run(job('hangs'), forever);
+    const next = lane.run(job('next'), forever);
+    await clock.pass(1000);
+    expect([started.join(), reasonOf('hangs')]).to.deep.equal(['hangs,next', 'TimeoutError']);
+    await end('next');
+    expect(await next).to.equal('next has ended');
+    await end('hangs');
+    expect(await hangs).to.equal('hangs has ended');
+  });
+
+  it('gives a job more time when the job says so, but not after its time is over', async () => {
+    const lane = new Lane(1, 1000);
+    const { job, started, reasonOf } = createJobs();
+    let renew: (limitMs: number) => void = () => undefined;
+    const moving = job('moves', (given) => {
+      renew = given;
+    });
+    void lane.run(moving, forever);
+    void lane.run(job('next'), forever);
+    await clock.pass(900);
+    renew(500);
+    await clock.pass(400);
+    expect([started.join(), reasonOf('moves')]).to.deep.equal(['moves', 'undefined']);
+    await clock.pass(100);
+    expect([started.join(), reasonOf('moves')]).to.deep.equal(['moves,next', 'TimeoutError']);
+    renew(500);
+    expect(clock.timerCount).to.equal(1);
+  });
+
+  it('runs at most four jobs for each place at the same time, if all of them hang', async () => {
+    const lane = new Lane(1, 1000);
+    const { job, started, end } = createJobs();
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) void lane.run(job(name), forever);
+    for (let second = 0; second < 9; second += 1) await clock.pass(1000);
+    expect(started.join()).to.equal('a,b,c,d');
+    await end('b');
+    expect(started.join()).to.equal('a,b,c,d,e');
+    await end('e');
+    expect(started.join()).to.equal('a,b,c,d,e,f');
+  });
+
+  it('drops a job that is aborted while it waits, and does not start it', async () => {
+    const lane = new Lane(1, 1000);
+    const { job, started, end } = createJobs();
+    void lane.run(job('a'), forever);
+    const stop = new AbortController();
+    const error = rejection<string>(lane.run(job('b'), stop.signal));
+    void lane.run(job('c'), forever);
+    stop.abort('stopped');
+    expect(await error).to.equal('stopped');
+    expect(await rejection(lane.run(job('d'), stop.signal))).to.equal('stopped');
+    await end('a');
+    expect(started.join()).to.equal('a,c');
+  });
+
+  it('starts the next job at once when one is aborted, whether it has a place or not', async () => {
+    const lane = new Lane(1, 1000);
+    const { job, started, reasonOf } = createJobs();
+    const stop = new AbortController();
+    const errors = ['a', 'b', 'c', 'd'].map((name) => rejection<string>(lane.run(job(name), stop.signal)));
+    await clock.pass(1000);
+    await clock.pass(1000);
+    for (const name of ['e', 'f']) void lane.run(job(name), forever);
+    expect(started.join()).to.equal('a,b,c');
+    stop.abort('stopped');
+    expect(started.join()).to.equal('a,b,c,e');
+    expect(await Promise.all(errors)).to.deep.equal(['stopped', 'stopped', 'stopped', 'stopped']);
+    expect(['a', 'b', 'c'].map(reasonOf)).to.deep.equal(['TimeoutError', 'TimeoutError', 'stopped']);
+    await clock.pass(1000);
+    expect(started.join()).to.equal('a,b,c,e,f');
+  });
+});
