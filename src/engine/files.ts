@@ -1,6 +1,7 @@
 // What tells files apart: their place and identity, their record, and their handle.
 
 import type { Candidate } from '../core/changes.ts';
+import type { Lane } from '../core/lane.ts';
 import { mapAhead } from '../core/streams.ts';
 import type { PickedFile, UploadRecord } from '../core/types.ts';
 import { abortable } from '../core/wait.ts';
@@ -143,15 +144,17 @@ export async function give(upload: Upload, file: File, isPaused = false): Promis
   await provideSame(upload, picked, isPaused);
 }
 
-/** Gives an upload the file of its handle, or asks the user for the file. */
-export async function openHandle(upload: Upload): Promise<void> {
+/** Gives an upload the file of its handle, when the lane has a place, or asks the user for the file. */
+export async function openHandle(upload: Upload, lane: Lane, signal: AbortSignal): Promise<void> {
   const { handle, isPaused } = upload.resumeState.record ?? {};
   const open = async (wanted: FileSystemFileHandle): Promise<void> => {
-    const picked = await fileOf(wanted, 'queryPermission');
+    const picked = upload.needsFile && (await fileOf(wanted, 'queryPermission'));
     if (picked) await give(upload, picked.file, isPaused);
   };
-  if (handle && upload.needsFile)
-    await abortable(open(handle), AbortSignal.timeout(HANDLE_MS)).catch(() => undefined);
+  if (handle)
+    await lane
+      .run(() => abortable(open(handle), AbortSignal.timeout(HANDLE_MS)), signal)
+      .catch(() => undefined);
   askFor(upload);
 }
 

@@ -1,5 +1,6 @@
 // Adds the uploads that an earlier visit saved to the list.
 
+import { Lane } from '../core/lane.ts';
 import { copyOfMetadata } from '../core/metadata.ts';
 import type { UploadRecord } from '../core/types.ts';
 import { abortable, inSlices, sleep } from '../core/wait.ts';
@@ -32,6 +33,8 @@ export class Restorer {
   #restoring = new AbortController();
   /** Controller that `leave()` aborts. */
   #finding = new AbortController();
+  /** A drive that is gone lets handles of other drives pass after a second. */
+  readonly #handles = new Lane(4, 1000);
   #keeper: Promise<KeeperClient | undefined> | undefined;
   /**
    * Uploads that another tab runs, by the key of the record, and since when their locks are free (`performance.now()`). The uploads
@@ -179,7 +182,7 @@ export class Restorer {
       else if (added && place && !signal.aborted && !listed.has(place))
         this.#addAgain(kept, added, connection);
     });
-    for (const upload of uploads) await openHandle(upload);
+    await Promise.all(uploads.map((upload) => openHandle(upload, this.#handles, signal)));
   }
 
   /** Adds an upload whose file was saved. The upload resumes, unless the user paused it. */

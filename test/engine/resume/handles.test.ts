@@ -4,6 +4,7 @@ import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../../src/core/types.ts';
 import type { UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
+import { stopClock } from '../../support/clock.ts';
 import { deferred, settled, until } from '../../support/collect.ts';
 import { createUnfinished, world } from '../../support/world.ts';
 
@@ -145,6 +146,29 @@ describe('a file whose handle was saved', () => {
     engine.service.answerAll();
     await engine.waitForChange('upload-completed');
     expect(engine.phases()).to.have.members(['paused', 'done']);
+  });
+
+  it('does not wait for those before it whose drive never answers', async () => {
+    const { store, remove } = await createWithHandle();
+    for (let count = 1; count < 7; count += 1) await createWithHandle({ store });
+    let askedCount = 0;
+    if (remove)
+      Object.defineProperty(FileSystemFileHandle.prototype, 'queryPermission', {
+        configurable: true,
+        value: () => (askedCount++ < 6 ? new Promise(() => undefined) : Promise.resolve('granted')),
+      });
+    const clock = stopClock();
+    const engine = world({ store });
+    engine.service.answerAll();
+    const reasons = (): string => engine.uploader.snapshot.files.map((row) => row.pauseReason).join();
+    if (remove) await until(() => askedCount > 0);
+    else await until(() => reasons() === new Array(7).fill('needs-file').join());
+    await clock.pass(1000);
+    clock.restore();
+    if (!remove) return;
+    await until(() => askedCount === 7);
+    await engine.waitForChange('upload-completed');
+    expect(reasons()).to.equal('resuming,resuming,resuming,resuming,resuming,resuming,');
   });
 
   it('resumes without a click if only its time has changed', async () => {
