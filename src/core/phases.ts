@@ -16,8 +16,8 @@ export type Phase =
 
 /**
  * Reason why an upload is paused. Only the user can end `user` and `needs-file`; the other pauses may end automatically.
- * `resuming`: the file of an earlier page is being looked for. `offline`: the browser is offline, or a token can't be requested
- * because the network or the service is away.
+ * `resuming`: the file of an earlier visit is being looked for, or a chosen one is compared with it. `offline`: the browser is
+ * offline, or a token can't be requested because the network or the service is away.
  */
 export type PauseReason =
   | 'user'

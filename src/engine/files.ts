@@ -9,7 +9,7 @@ import { type FileIdentity, identify, isSameFile, recordKey } from '../store/ide
 import type { RecordToSave } from '../store/record.ts';
 import type { Connection } from './connection.ts';
 import type { Upload } from './upload.ts';
-import { isOver } from './upload-state.ts';
+import { isOver, stateNameOf } from './upload-state.ts';
 
 /** True if the record was created for the same service, client and owner, with the same hash algorithm. */
 export const belongsTo = (record: RecordToSave, { settings }: Connection): boolean =>
@@ -161,4 +161,11 @@ export async function openHandle(upload: Upload, lane: Lane, signal: AbortSignal
 /** Asks the user for the file of an upload that still needs it, and lets other tabs look for it. */
 export function askFor(upload: Upload): void {
   if (upload.needsFile) upload.dispatch({ type: 'file-missing' });
+}
+
+/** Returns those uploads whose file the user was asked for. From now on, their files are looked for, until `askFor`. */
+export function wantFilesOf(uploads: readonly Upload[]): Upload[] {
+  const asked = uploads.filter(({ lost, state }) => stateNameOf(state) === 'needs-file' && !lost);
+  for (const upload of asked) upload.dispatch({ type: 'file-wanted' });
+  return asked;
 }

@@ -3,6 +3,7 @@
 import type { Candidate } from '../core/changes.ts';
 import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
+import { Lane } from '../core/lane.ts';
 import { copyOfMetadata } from '../core/metadata.ts';
 import type { AddedFile, FileId, PickedFile, UnreadableFile } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
@@ -10,7 +11,17 @@ import { limitsOf, type Refusal, refusal } from '../pipeline/pick.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
-import { belongsTo, candidateOf, compare, fileOf, identityOf, pathAndSizeOf, provideSame } from './files.ts';
+import {
+  askFor,
+  belongsTo,
+  candidateOf,
+  compare,
+  fileOf,
+  identityOf,
+  pathAndSizeOf,
+  provideSame,
+  wantFilesOf,
+} from './files.ts';
 import { type FileCache, isCacheable } from './resume/file-cache.ts';
 import { ResumeState, type ResumeStates } from './resume/resume-state.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -30,6 +41,8 @@ export class Intake {
   readonly #resumeStates: ResumeStates = new Map();
   /** Controller that `stop()` aborts. */
   #adding = new AbortController();
+  /** A file that is not read within a second lets the next one pass. */
+  readonly #comparing = new Lane(4, 1000);
   #order = 0;
 
   constructor(parts: IntakeParts) {
@@ -85,15 +98,21 @@ export class Intake {
     const recount = (): void => {
       listedCount = this.#countListed(multiple);
     };
+    const compareOne = async (picked: PickedFile): Promise<void> => {
+      // The hash workers tell files apart by their signals.
+      const own = AbortSignal.any([signal]);
+      const isSame = await this.#provideTo(waitingFor(picked, waitingUploads, connection), picked, own);
+      if (signal.aborted) return;
+      recount();
+      if (isSame === undefined) this.#refuse(candidateOf(picked), { code: 'file-unreadable' });
+      else if (!isSame) addNew(picked);
+    };
     await this.#parts.scheduler.whileAdding(async () => {
       await inSlices(all, addOne, recount);
-      for (const picked of doubtful) {
-        const isSame = await this.#provideTo(waitingFor(picked, waitingUploads, connection), picked, signal);
-        if (signal.aborted) return;
-        recount();
-        if (isSame === undefined) this.#refuse(candidateOf(picked), { code: 'file-unreadable' });
-        else if (!isSame) addNew(picked);
-      }
+      const comparing = doubtful.map((picked) => this.#comparing.run(() => compareOne(picked), signal));
+      await Promise.all(comparing).catch((error) => {
+        if (!signal.aborted) throw error;
+      });
     });
   }
 
@@ -108,10 +127,12 @@ export class Intake {
   ): Promise<boolean | undefined> {
     for (const upload of uploads) {
       if (!upload.resumeState.record) continue;
+      const [asked] = wantFilesOf([upload]);
       const compared = await compare(upload, picked.file, signal).catch(() => undefined);
-      if (!compared || signal.aborted) return undefined;
-      const { same } = compared;
+      const same = signal.aborted ? undefined : compared?.same;
       if (same && upload.needsFile) upload.provide({ ...picked, file: same });
+      if (asked) askFor(asked);
+      if (!compared || signal.aborted) return undefined;
       if (same) return true;
     }
     return false;

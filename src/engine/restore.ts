@@ -9,7 +9,16 @@ import type { KeeperClient } from '../keeper/keeper-client.ts';
 import type { Added, Kept } from '../keeper/keeper-messages.ts';
 import { type RecordToSave, readHandle } from '../store/record.ts';
 import type { Connection } from './connection.ts';
-import { askFor, belongsTo, candidateOf, give, identityOf, openHandle, placeOf } from './files.ts';
+import {
+  askFor,
+  belongsTo,
+  candidateOf,
+  give,
+  identityOf,
+  openHandle,
+  placeOf,
+  wantFilesOf,
+} from './files.ts';
 import type { Intake, IntakeParts } from './intake.ts';
 import { findWanted } from './resume/resume-state.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
@@ -308,11 +317,4 @@ export class Restorer {
     }
     return listed;
   }
-}
-
-/** Returns those uploads whose file the user was asked for. Their files are then looked for again. */
-function wantFilesOf(uploads: readonly Upload[]): Upload[] {
-  const asked = uploads.filter(({ lost, state }) => stateNameOf(state) === 'needs-file' && !lost);
-  for (const upload of asked) upload.dispatch({ type: 'file-wanted' });
-  return asked;
 }

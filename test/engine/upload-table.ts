@@ -118,7 +118,7 @@ const MEANINGS: { readonly [R in StateName]: string } = {
     'the run waits for another tab, the network or sign-in, or several of them; the table shows one that waits for another tab',
   user: 'paused by the user',
   suspended: 'paused because the element was removed from the page',
-  resuming: 'the file of an earlier page is being looked for',
+  resuming: 'the file of an earlier page is being looked for, or a chosen one is compared with it',
   'other-tab': 'another tab runs the saved upload',
   'needs-file': 'waits until the user provides the file again',
   failed: 'ended by an error',
