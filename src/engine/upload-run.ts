@@ -111,15 +111,15 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   const { chunkSizeBytes, hash: hashAlgorithm, keepMs } = connection.settings;
   if (!picked) return false;
   const { file } = picked;
-  const signal = AbortSignal.timeout(READ_FILE_MS);
+  const inTime = (): AbortSignal => AbortSignal.timeout(READ_FILE_MS);
   // An unreadable file is ignored here, because the run reports the error.
-  const identity = await identifyUpload(upload, picked, signal).catch(() => undefined);
-  const bytes = identity && (await abortable(file.arrayBuffer(), signal).catch(() => undefined));
-  if (!bytes) return false;
+  const identity = await identifyUpload(upload, picked, inTime()).catch(() => undefined);
+  if (!identity) return false;
+  const read = () => abortable(file.arrayBuffer(), inTime()).catch(() => undefined);
   const plan = { hashAlgorithm, keepMs, chunkSizeBytes: chunkSizeFor(file.size, chunkSizeBytes) };
   const record = recordOf(openFileOf(upload, picked), plan, identity);
   try {
-    return await resumeState.saveFile({ ...record, file }, bytes);
+    return await resumeState.saveFile({ ...record, file }, read);
   } finally {
     // If the upload was paused or suspended or has failed in the meantime, another tab may run the upload.
     if (resumeState.isLeft || (!upload.isRunning && upload.phase !== 'queued')) resumeState.releaseLock();

@@ -2,12 +2,17 @@
 
 import type { Settings, Warn } from '../../core/config.ts';
 import { toUploaderError } from '../../core/errors.ts';
+import { Lane } from '../../core/lane.ts';
+import { abortable } from '../../core/wait.ts';
 import type { UploadStore } from '../../store/uploads.ts';
 
 /** Size limit of a saved file. The user has to pick larger files again after a reload. */
 const MAX_FILE_BYTES = 4 * 2 ** 20;
 /** Size limit of all saved files together. */
 const MAX_BYTES = 64 * 2 ** 20;
+
+/** Time after which a file that is not saved lets the next one pass, in milliseconds. */
+const SAVE_MS = 5000;
 
 interface Job {
   readonly sizeBytes: number;
@@ -19,12 +24,23 @@ interface Job {
 export const isCacheable = (sizeBytes: number, { keepFiles, noResume }: Settings): boolean =>
   keepFiles && !noResume && sizeBytes <= MAX_FILE_BYTES && navigator.locks !== undefined;
 
-/** Saves one file at a time, so that only one file is in memory. If a file cannot be saved, the uploads continue. */
+/** Jobs that were added while others waited or ran. */
+interface Batch {
+  readonly stop: AbortController;
+  jobCount: number;
+  /** Size of all saved files, with those that are being saved; `undefined` before the first job. */
+  bytes: number | undefined;
+}
+
+/**
+ * Saves one file at a time, so that only one file is in memory. A file that waits for another tab or for its drive lets the next
+ * one pass, and is saved later. If a file cannot be saved, the uploads continue.
+ */
 export class FileCache {
   readonly #store: UploadStore;
   readonly #warn: Warn;
-  #jobs: Job[] = [];
-  #isSaving = false;
+  readonly #lane = new Lane(1, SAVE_MS);
+  #batch: Batch | undefined;
 
   constructor(store: UploadStore, warn: Warn) {
     this.#store = store;
@@ -32,23 +48,29 @@ export class FileCache {
   }
 
   add(job: Job): void {
-    this.#jobs.push(job);
-    if (!this.#isSaving) void this.#saveAll();
+    this.#batch ??= { stop: new AbortController(), jobCount: 0, bytes: undefined };
+    const batch = this.#batch;
+    batch.jobCount += 1;
+    void this.#lane
+      .run((over) => abortable(this.#save(job, batch), over), batch.stop.signal)
+      .catch(() => undefined)
+      .finally(() => {
+        batch.jobCount -= 1;
+        if (batch.jobCount === 0) this.#batch = undefined;
+      });
   }
 
-  async #saveAll(): Promise<void> {
-    this.#isSaving = true;
+  async #save({ sizeBytes, save }: Job, batch: Batch): Promise<void> {
     try {
-      let bytes = await this.#store.fileBytes();
-      for (let job = this.#jobs.shift(); job; job = this.#jobs.shift()) {
-        if (bytes + job.sizeBytes <= MAX_BYTES && (await job.save())) bytes += job.sizeBytes;
-      }
+      batch.bytes ??= await this.#store.fileBytes();
+      if (batch.bytes + sizeBytes > MAX_BYTES) return;
+      batch.bytes += sizeBytes;
+      if (!(await save())) batch.bytes -= sizeBytes;
     } catch (error) {
-      this.#jobs = [];
+      if (batch.stop.signal.aborted) return;
+      batch.stop.abort();
       const { code } = toUploaderError(error, 'store-unavailable', 'A file could not be saved');
       this.#warn(`keep-files: the browser could not save a file (${code}). Files are no longer saved.`);
-    } finally {
-      this.#isSaving = false;
     }
   }
 }

@@ -71,17 +71,19 @@ export class ResumeState {
   }
 
   /**
-   * Saves a record with the file and its `bytes`, or adds the file to the existing record. Resolves with false if another upload or
+   * Saves a record with the file and its bytes, or adds the file to the existing record. If the run waits for the lock of another
+   * tab, waits too, and reads the bytes afterwards. Resolves with false if `read` resolves with `undefined`, if another upload or
    * tab uses the record, or if the upload is over. Rejects with `store-full` or `store-unavailable`.
    */
-  async saveFile(record: UploadRecord, bytes: ArrayBuffer): Promise<boolean> {
+  async saveFile(record: UploadRecord, read: () => Promise<ArrayBuffer | undefined>): Promise<boolean> {
     const { key } = record;
     const isFree = (): boolean =>
       this.#use !== 'over' && this.#use !== 'other-row' && (this.#byKey.get(key) ?? this) === this;
     if (!this.#store || !isFree() || !(await this.#lock.acquire(() => this.#tabLocks.tryLock(key))))
       return false;
+    const bytes = await read();
     const saved = this.#record ?? (await findWanted(this.#store, key));
-    if (!isFree()) {
+    if (!bytes || !isFree()) {
       if (this.#key === undefined) this.releaseLock();
       return false;
     }

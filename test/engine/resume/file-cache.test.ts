@@ -5,6 +5,7 @@ import { UploaderError } from '../../../src/core/errors.ts';
 import type { UploadRecord } from '../../../src/core/types.ts';
 import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
+import { stopClock } from '../../support/clock.ts';
 import { deferred, settled, until } from '../../support/collect.ts';
 import { createUnfinished, SERVICE_URL, type World, world } from '../../support/world.ts';
 
@@ -223,6 +224,23 @@ describe('with `keep-files`', () => {
     await one.uploader.suspend();
     await other.waitForChange('upload-completed');
     expect(other.phases()).to.deep.equal(['done']);
+  });
+
+  it('a file that another page uploads keeps no other file from being saved, and is saved later', async () => {
+    const one = world({ ...kept, answers: ['open'], store: createUploadStore({ name: `${name}-other` }) });
+    const file = fileOf(1, 10, 'a.bin');
+    await one.uploader.addFiles([file]);
+    await one.service.nextRequest('presign');
+    const other = world({ ...kept, store });
+    const clock = stopClock();
+    await other.uploader.addFiles([file, fileOf(2, 10, 'b.bin'), fileOf(3, 10, 'c.bin')]);
+    await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
+    await clock.pass(5000);
+    clock.restore();
+    await keeps(2);
+    expect((await savedFiles()).map((record) => record.name)).to.have.members(['b.bin', 'c.bin']);
+    await one.uploader.suspend();
+    await keeps(3);
   });
 
   it('nothing is saved if the browser has no locks, since no other page could take it', async () => {
