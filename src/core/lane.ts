@@ -19,26 +19,29 @@ type Start = () => void;
 export class Lane {
   readonly #width: number;
   readonly #limitMs: number;
-  readonly #waiting = new Set<Start>();
+  /** Jobs that wait, and those that were passed over and have not ended, with their owners. */
+  readonly #waiting = new Map<Start, unknown>();
+  readonly #passed = new Map<Start, unknown>();
   /** Jobs that have a place. */
   readonly #placed = new Set<Start>();
-  /** Jobs that were passed over, and have not ended. */
-  readonly #passed = new Set<Start>();
 
   constructor(width: number, limitMs: number) {
     this.#width = width;
     this.#limitMs = limitMs;
   }
 
-  /** Settles like the job. Rejects with the signal's reason at once if the signal aborts, also while the job waits. */
-  run<T>(job: Job<T>, signal: AbortSignal): Promise<T> {
+  /**
+   * Settles like the job. Rejects with the signal's reason at once if the signal aborts, also while the job waits. While a job of
+   * `owner` was passed over and has not ended, no other job of `owner` starts.
+   */
+  run<T>(job: Job<T>, signal: AbortSignal, owner: unknown = job): Promise<T> {
     if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const over = new AbortController();
       let timer: ReturnType<typeof setTimeout> | undefined;
       const passOver = (): void => {
         this.#placed.delete(start);
-        this.#passed.add(start);
+        this.#passed.set(start, owner);
         over.abort(new DOMException('The job has taken too long', 'TimeoutError'));
         this.#fill();
       };
@@ -65,15 +68,17 @@ export class Lane {
         job(over.signal, renew).then(resolve, reject).finally(end);
       };
       signal.addEventListener('abort', onAbort);
-      this.#waiting.add(start);
+      this.#waiting.set(start, owner);
       this.#fill();
     });
   }
 
   #fill(): void {
-    for (const start of this.#waiting) {
+    const hanging = new Set(this.#passed.values());
+    for (const [start, owner] of this.#waiting) {
       if (this.#placed.size >= this.#width) return;
       if (this.#placed.size + this.#passed.size >= RUNNING_PER_PLACE * this.#width) return;
+      if (hanging.has(owner)) continue;
       this.#waiting.delete(start);
       start();
     }

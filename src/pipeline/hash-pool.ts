@@ -2,6 +2,7 @@
 // can run, the page hashes the slices.
 
 import { UploaderError } from '../core/errors.ts';
+import { type Job, Lane } from '../core/lane.ts';
 import { type WorkerCode, workerStarter } from '../core/start-worker.ts';
 import type { ContinueHash, HashAlgorithm, HashSlice } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
@@ -87,13 +88,16 @@ export class HashPool {
   #nextId = 0;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #slowTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Controller that `close()` aborts, to stop workers that are starting. */
+  /** The slices that the page hashes, one at a time to limit memory use. A slow one lets those of other files pass. */
+  readonly #page: Lane;
+  /** Controller that `close()` aborts, to stop workers that are starting, and slices on the page. */
   #closing = new AbortController();
 
   constructor(options: HashPoolOptions) {
     // Without `crypto.subtle`, SHA-256 needs hash-wasm, too.
     const needsWasm = options.hashesFiles || options.algorithm !== 'sha-256' || !globalThis.crypto?.subtle;
     this.#options = { ...DEFAULTS, size: poolSize(), ...options, needsWasm };
+    this.#page = new Lane(1, this.#options.slowMs);
     this.#code = needsWasm ? HASH_WASM_WORKER : HASH_WORKER;
     this.#startWorker = workerStarter(this.#code, this.#options.startMs, options.workerUrl);
   }
@@ -161,16 +165,17 @@ export class HashPool {
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#slowTimer);
     this.#slowTimer = undefined;
-    this.#closing.abort();
+    const closed = new UploaderError(
+      'hash-failed',
+      'The hash workers were closed before the slice was hashed',
+    );
+    this.#closing.abort(closed);
     this.#closing = new AbortController();
     this.#keepsOne = false;
     const tasks = [...this.#queue, ...[...this.#members].flatMap(({ task }) => task ?? [])];
     this.#queue = [];
     for (const member of this.#members) this.#drop(member);
-    for (const task of tasks)
-      task.reject(
-        new UploaderError('hash-failed', 'The hash workers were closed before the slice was hashed'),
-      );
+    for (const task of tasks) task.reject(closed);
   }
 
   /** Terminates idle workers. */
@@ -205,8 +210,7 @@ export class HashPool {
     const slow = new Set<AbortSignal>();
     for (const { task, startedMs } of this.#members) {
       if (!task) continue;
-      const slowMs = this.#options.slowMs + (task.request.slice.size / SLOW_READ_BYTES_PER_SECOND) * 1000;
-      if (performance.now() - startedMs >= slowMs) slow.add(task.signal);
+      if (performance.now() - startedMs >= this.#slowMs(task.request)) slow.add(task.signal);
     }
     return slow;
   }
@@ -267,6 +271,10 @@ export class HashPool {
       `The hash worker${workerUrl ? ` ${workerUrl}` : ''} can't start, so hashing is slower. ` +
         `Copy secure-uploader/hash${needsWasm ? '-wasm' : ''}.worker.js to your site and set worker-url to its URL.`,
     );
+  }
+
+  #slowMs({ slice }: HashRequest): number {
+    return this.#options.slowMs + (slice.size / SLOW_READ_BYTES_PER_SECOND) * 1000;
   }
 
   #timeoutMs({ slice }: HashRequest): number {
@@ -333,18 +341,16 @@ export class HashPool {
     this.#members.delete(member);
   }
 
-  /** Hashes the next slice on the page. Used if no worker can run. Hashes one slice at a time, to limit memory use. */
+  /** Hashes the queued slices on the page. Used if no worker can run. */
   #hashOnPage(): void {
-    const task = this.#next();
-    if (!task) return;
-    this.#starting += 1;
-    // Does not wait for a read of an aborted slice.
-    void abortable(hashWithin(this.#timeoutMs(task.request), task.request), task.signal)
-      .then((answer) => settle(task, answer), task.reject)
-      .finally(() => {
-        this.#starting -= 1;
-        this.#pump();
-      });
+    for (const { request, signal, ...task } of this.#queue.splice(0)) {
+      const hash: Job<Hashed> = (_signal, renew) => {
+        renew(this.#slowMs(request));
+        return hashWithin(this.#timeoutMs(request), request);
+      };
+      const over = AbortSignal.any([signal, this.#closing.signal]);
+      void this.#page.run(hash, over, signal).then((answer) => settle(task, answer), task.reject);
+    }
   }
 }
 

@@ -112,6 +112,21 @@ describe('a lane', () => {
     expect(started.join()).to.equal('a,b,c,d,e,f');
   });
 
+  it('lets others pass the next job of an owner whose job hangs', async () => {
+    const lane = new Lane(1, 1000);
+    const { job, started, end } = createJobs();
+    for (const name of ['a1', 'a2', 'b1', 'a3', 'c1']) void lane.run(job(name), forever, name[0]);
+    await clock.pass(1000);
+    expect(started.join()).to.equal('a1,b1');
+    await end('b1');
+    expect(started.join()).to.equal('a1,b1,c1');
+    await end('c1');
+    expect(started.join()).to.equal('a1,b1,c1');
+    await end('a1');
+    await end('a2');
+    expect(started.join()).to.equal('a1,b1,c1,a2,a3');
+  });
+
   it('drops a job that is aborted while it waits, and does not start it', async () => {
     const lane = new Lane(1, 1000);
     const { job, started, end } = createJobs();

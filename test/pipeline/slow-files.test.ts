@@ -1,6 +1,7 @@
 // Hashing of files that are read slowly, beside other files.
 
 import { expect } from '@open-wc/testing';
+import type { UploaderError } from '../../src/core/errors.ts';
 import type { HashPool } from '../../src/pipeline/hash-pool.ts';
 import { sha256 } from '../support/bytes.ts';
 import { stopClock } from '../support/clock.ts';
@@ -100,25 +101,56 @@ describe('a file that is read slowly', () => {
       expect(watched.workers.length - watched.endedCount).to.equal(2);
     }));
 
-  it('does not stop other files after it is canceled, if no worker can run', async () => {
-    let isReading = false;
+  /** Slices that are never read, on a pool whose workers cannot start. */
+  function createHanging(): { pool: HashPool; hanging: () => Blob; readingCount: () => number } {
+    let count = 0;
     const hang = (): Promise<never> => {
-      isReading = true;
+      count += 1;
       return new Promise(() => undefined);
     };
-    const hanging = Object.assign(bytes(9), {
-      stream: () => new ReadableStream({ type: 'bytes', pull: hang }),
-      arrayBuffer: hang,
-    });
-    const pool = createPool({ workerUrl: '/no-such-worker.js' });
+    const hanging = (): Blob =>
+      Object.assign(bytes(9), {
+        stream: () => new ReadableStream({ type: 'bytes', pull: hang }),
+        arrayBuffer: hang,
+      });
+    const pool = createPool({ workerUrl: '/no-such-worker.js', slowMs: 10 });
+    return { pool, hanging, readingCount: () => count };
+  }
+
+  it('does not stop other files, if no worker can run, and one of its slices is read at a time', async () => {
+    const { pool, hanging, readingCount } = createHanging();
     const controller = new AbortController();
     const { signal } = controller;
-    const slow = rejection(pool.hashSlice(hanging, { keepBytes: false, signal }));
-    await until(() => isReading);
+    const slices = [1, 2, 3, 4].map(() => rejection(pool.hashSlice(hanging(), { keepBytes: false, signal })));
+    for (const text of ['a', 'b', 'c'])
+      expect(await hashOf(pool.hashSlice, ascii(text))).to.equal(await sha256(ascii(text)));
+    expect(readingCount()).to.equal(1);
+    controller.abort('over');
+    expect(await Promise.all(slices)).to.deep.equal(['over', 'over', 'over', 'over']);
+  });
+
+  it('does not stop other files after it is canceled, if no worker can run', async () => {
+    const { pool, hanging, readingCount } = createHanging();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const slow = rejection(pool.hashSlice(hanging(), { keepBytes: false, signal }));
+    await until(() => readingCount() === 1);
     const other = hashOf(pool.hashSlice, ascii('abc'));
     controller.abort('over');
     expect(await slow).to.equal('over');
     expect(await other).to.equal(await sha256(ascii('abc')));
+  });
+
+  it('fails with the pool, if no worker can run, as do those that wait', async () => {
+    const { pool, hanging, readingCount } = createHanging();
+    const { signal } = new AbortController();
+    const slices = [1, 2].map(() =>
+      rejection<UploaderError>(pool.hashSlice(hanging(), { keepBytes: false, signal })),
+    );
+    await until(() => readingCount() === 1);
+    pool.close();
+    const codes = (await Promise.all(slices)).map(({ code }) => code);
+    expect(codes).to.deep.equal(['hash-failed', 'hash-failed']);
   });
 
   it('is not unreadable while bytes arrive', () =>
