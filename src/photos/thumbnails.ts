@@ -1,7 +1,9 @@
 // Thumbnails of images and videos in the list. Loaded on demand.
 
+import { Lane } from '../core/lane.ts';
 import type { FileId } from '../core/types.ts';
 import { abortable, whenIdle } from '../core/wait.ts';
+import type { TaskResult } from './photo-tasks.ts';
 import { PhotoLane, type PhotoParts } from './photos.ts';
 
 export { workerText } from './photos.ts';
@@ -10,8 +12,8 @@ export { workerText } from './photos.ts';
 const EDGE = 96;
 /** The most thumbnails in memory, 36 kB each. */
 const MOST = 300;
-/** Longest time for a frame of a film, in milliseconds. */
-const FRAME_MS = 10_000;
+/** Longest time for reading an image, for decoding it, and for a frame of a film, in milliseconds. */
+const LONGEST_MS = 10_000;
 
 export interface ThumbnailParts extends PhotoParts {
   /** Returns the file of an upload, if the page has it. */
@@ -22,10 +24,13 @@ export interface ThumbnailParts extends PhotoParts {
   readonly whenIdle?: (work: () => void) => unknown;
 }
 
-/** Makes thumbnails of the rows that are rendered, one at a time, while the page is idle. */
+/** Makes thumbnails of the rows that are rendered, while the page is idle: of one image and one film at a time. */
 export class Thumbnails {
   readonly #parts: ThumbnailParts;
   readonly #lane: PhotoLane;
+  readonly #films = new Lane(1, LONGEST_MS);
+  /** Films of the current rendering whose frames are made. */
+  readonly #filming = new Map<FileId, AbortController>();
   /** Thumbnails by file, the oldest first; `undefined` if a file has none. */
   readonly #known = new Map<FileId, HTMLCanvasElement | undefined>();
   /** Files of the current rendering that have none yet, from top to bottom. */
@@ -50,6 +55,11 @@ export class Thumbnails {
       queueMicrotask(() => {
         this.#wanted = this.#rendering;
         this.#rendering = new Set();
+        for (const [id, stop] of this.#filming) {
+          if (this.#wanted.has(id)) continue;
+          stop.abort();
+          this.#filming.delete(id);
+        }
         void this.#run();
       });
     this.#rendering.add(id);
@@ -64,29 +74,48 @@ export class Thumbnails {
       if (id === undefined) break;
       this.#wanted.delete(id);
       // It was rendered again while it was made.
-      if (this.#known.has(id)) continue;
+      if (this.#known.has(id) || this.#filming.has(id)) continue;
       await new Promise<void>((resolve) => (this.#parts.whenIdle ?? whenIdle)(resolve));
       const file = this.#parts.fileOf(id);
       // An upload of an earlier visit may get its file later.
       if (!file) continue;
-      const image = await this.#imageOf(file).catch(() => undefined);
-      this.#known.set(id, image && canvasOf(image));
-      for (const [oldest] of this.#known) {
-        if (this.#known.size <= MOST) break;
-        this.#known.delete(oldest);
-      }
-      if (image) this.#parts.onReady();
+      const found = await this.#read(file).catch(() => undefined);
+      const film = filmIn(file, found);
+      if (film) void this.#makeFrame(id, film);
+      else this.#keep(id, found instanceof ImageBitmap ? found : undefined);
     }
     this.#isRunning = false;
   }
 
-  async #imageOf(file: File): Promise<ImageBitmap | undefined> {
-    if (!/^(?:image|video)\//.test(file.type)) return undefined;
-    const result = await this.#lane.run({ file, maxEdge: EDGE, wanted: 'thumbnail' });
-    if (result instanceof ImageBitmap) return result;
-    const isFilm = typeof result === 'string' && result.startsWith('video/');
-    return isFilm ? frameOf(file.slice(0, file.size, result)) : undefined;
+  async #makeFrame(id: FileId, film: Blob): Promise<void> {
+    const stop = new AbortController();
+    this.#filming.set(id, stop);
+    const frame = this.#films.run((over) => frameOf(film, over), stop.signal);
+    const image = await frame.catch(() => undefined);
+    if (stop.signal.aborted) return;
+    this.#filming.delete(id);
+    this.#keep(id, image);
   }
+
+  #keep(id: FileId, image: ImageBitmap | undefined): void {
+    this.#known.set(id, image && canvasOf(image));
+    for (const [oldest] of this.#known) {
+      if (this.#known.size <= MOST) break;
+      this.#known.delete(oldest);
+    }
+    if (image) this.#parts.onReady();
+  }
+
+  async #read(file: File): Promise<TaskResult | 'unreadable'> {
+    if (!/^(?:image|video)\//.test(file.type)) return undefined;
+    return this.#lane.run({ file, maxEdge: EDGE, wanted: 'thumbnail' }, undefined, LONGEST_MS);
+  }
+}
+
+/** Returns the content of a file as a film, if it is one. */
+function filmIn(file: File, found: TaskResult | 'unreadable'): Blob | undefined {
+  const isFilm = typeof found === 'string' && found.startsWith('video/');
+  return isFilm ? file.slice(0, file.size, found) : undefined;
 }
 
 function canvasOf(image: ImageBitmap): HTMLCanvasElement {
@@ -100,13 +129,14 @@ function canvasOf(image: ImageBitmap): HTMLCanvasElement {
 }
 
 /**
- * Resolves with a frame near the start of a film. Rejects if the browser cannot show it in time, or a policy forbids `blob:` media.
+ * Resolves with a frame near the start of a film. Rejects if the browser cannot show it before the signal aborts, or a policy
+ * forbids `blob:` media.
  */
-async function frameOf(film: Blob): Promise<ImageBitmap> {
+async function frameOf(film: Blob, signal: AbortSignal): Promise<ImageBitmap> {
   const video = document.createElement('video');
   const url = URL.createObjectURL(film);
   try {
-    return await abortable(draw(video, url), AbortSignal.timeout(FRAME_MS));
+    return await abortable(draw(video, url), signal);
   } finally {
     video.removeAttribute('src');
     video.load();

@@ -5,8 +5,8 @@ import type { SecureUploader } from '../../src/define.ts';
 import { crcOf } from '../../src/photos/png.ts';
 import { Thumbnails } from '../../src/photos/thumbnails.ts';
 import { stopClock } from '../support/clock.ts';
-import { quietFor, until } from '../support/collect.ts';
-import { world } from '../support/world.ts';
+import { quietFor, settled, until } from '../support/collect.ts';
+import { replace, world } from '../support/world.ts';
 import { all, one, shown, textFile } from './support.ts';
 
 /** Returns a PNG file of one color. */
@@ -92,8 +92,10 @@ describe('thumbnails', () => {
       await picture('last.png'),
     ]);
     await shown(() => rowOf(element, 'last').querySelector('canvas'));
-    for (const name of ['film', 'wrong'])
-      expect(rowOf(element, name).querySelector('canvas') !== null).to.equal(isPlayable);
+    for (const name of ['film', 'wrong']) {
+      if (isPlayable) await shown(() => rowOf(element, name).querySelector('canvas'));
+      else expect(rowOf(element, name).querySelector('canvas') === null).to.equal(true);
+    }
     if (!isPlayable) return;
     // Browsers convert the colors of videos differently.
     const [red = 0, green = 0, blue = 0] = colorOf(one<HTMLCanvasElement>(element, 'canvas'))
@@ -104,6 +106,8 @@ describe('thumbnails', () => {
 
   it('make no request, whatever a file says that it is', async () => {
     const run = crypto.randomUUID();
+    const webm = await (await fetch('/test/photos/fixtures/green.webm')).blob();
+    const isPlayable = document.createElement('video').canPlayType('video/webm; codecs=vp8') !== '';
     const listOf = (name: string, tag = '#EXTM3U'): string =>
       `${tag}\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n${location.origin}/test-hits/${run}/${name}\n#EXT-X-ENDLIST\n`;
     const url = (name: string): string => `${location.origin}/test-hits/${run}/${name}`;
@@ -147,11 +151,14 @@ describe('thumbnails', () => {
           new File([...parts], name, { type: name.endsWith('png') ? 'image/png' : 'video/mp4' }),
       ),
       await picture('last.png'),
+      new File([webm], 'last.webm', { type: 'video/webm' }),
     ]);
-    await shown(() => rowOf(element, 'last').querySelector('canvas'));
+    await shown(() => rowOf(element, 'last.png').querySelector('canvas'));
+    // Films are shown in the order of the rows.
+    if (isPlayable) await shown(() => rowOf(element, 'last.webm').querySelector('canvas'));
     const hits = Object.keys((await (await fetch('/test-hits')).json()) as object);
     expect(hits.filter((path) => path.includes(run))).to.deep.equal([]);
-    expect(all(element, 'canvas')).to.have.length(1);
+    expect(all(element, 'canvas')).to.have.length(isPlayable ? 2 : 1);
   });
 
   it('are kept for 300 files at most', async () => {
@@ -195,6 +202,39 @@ describe('thumbnails', () => {
       clock.restore();
     }
     expect(tasks).to.deep.equal(['bad.png', 'good.png']);
+  });
+
+  it('of images do not wait for a film that is never shown, and films of rows that left the screen end', async () => {
+    const image = await createImageBitmap(await picture('red.png'));
+    const shownUrls: string[] = [];
+    replace(HTMLVideoElement.prototype, 'load', () => undefined);
+    replace(URL, 'createObjectURL', (blob: Blob) => shownUrls.push(`${blob.type} shown`) && 'blob:none');
+    replace(URL, 'revokeObjectURL', () => shownUrls.push('revoked'));
+    const thumbnails = new Thumbnails({
+      startWorker: () => Promise.reject(new Error('no worker here')),
+      loadTasks: async () => ({
+        runTask: async ({ file }) => (file.name === 'good.png' ? image : 'video/mp4'),
+      }),
+      fileOf: (name) => new File(['x'], name, { type: name === 'good.png' ? 'image/png' : 'video/mp4' }),
+      onReady: () => undefined,
+      whenIdle: (work) => work(),
+    });
+    // No film is ever loaded.
+    replace(HTMLVideoElement.prototype, 'src', '');
+    const clock = stopClock();
+    try {
+      for (const name of ['bad.mp4', 'worse.mp4', 'good.png']) thumbnails.of(name);
+      await until(() => thumbnails.of('good.png') !== undefined);
+      expect(shownUrls).to.deep.equal(['video/mp4 shown']);
+      // A rendering without the first film.
+      thumbnails.of('worse.mp4');
+      await settled();
+      expect(shownUrls).to.deep.equal(['video/mp4 shown', 'video/mp4 shown', 'revoked']);
+      await clock.pass(10_000);
+      expect(shownUrls.slice(3)).to.deep.equal(['revoked']);
+    } finally {
+      clock.restore();
+    }
   });
 
   it('are made of the visible rows only', async () => {
