@@ -65,7 +65,9 @@ export class Lane {
         if (signal.aborted) return;
         this.#placed.add(start);
         renew(this.#limitMs);
-        job(over.signal, renew).then(resolve, reject).finally(end);
+        // An error of the call itself is a rejection, too: otherwise its place would be lost.
+        const running = async (): Promise<T> => job(over.signal, renew);
+        running().then(resolve, reject).finally(end);
       };
       signal.addEventListener('abort', onAbort);
       this.#waiting.set(start, owner);

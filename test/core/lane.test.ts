@@ -56,6 +56,20 @@ describe('a lane', () => {
     expect((await failure).message).to.equal('a has failed');
   });
 
+  it('gives its place to the next job if the call of a job throws', async () => {
+    const lane = new Lane(1, 1000);
+    const { job, started } = createJobs();
+    const failure = rejection(
+      lane.run(() => {
+        throw new Error('thrown');
+      }, forever),
+    );
+    void lane.run(job('b'), forever);
+    expect((await failure).message).to.equal('thrown');
+    await settled();
+    expect(started.join()).to.equal('b');
+  });
+
   it('gives each job its whole time, however long it has waited', async () => {
     const lane = new Lane(1, 1000);
     const { job, started, end, reasonOf } = createJobs();
