@@ -85,7 +85,8 @@ export const cdnParts = (banner) => ({
       // With a hash of all that the file contains: two versions with the same code differ in the banner.
       const nameOf = (text) =>
         `${chunk.name}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.js`;
-      const { name, integrity } = write(chunk, 'export default(require,exports)=>{', '}', nameOf);
+      // In parentheses, so that browsers compile the function while the file arrives, and not when it is called.
+      const { name, integrity } = write(chunk, 'export default(function(require,exports){', '})', nameOf);
       const needs = chunk.imports.filter((fileName) => fileName !== first.fileName);
       parts[idOf(chunk.fileName)] = [name, integrity, needs.map(idOf)];
     }
@@ -94,7 +95,7 @@ export const cdnParts = (banner) => ({
       first,
       [
         `const parts=${JSON.stringify(parts)},modules={};let load;const require=(id)=>modules[id]??load(id);`,
-        `((require,exports)=>{`,
+        `(function(require,exports){`,
       ].join('\n'),
       [
         `})(require,modules["${idOf(first.fileName)}"]={});`,
