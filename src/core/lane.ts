@@ -1,10 +1,15 @@
 // A bounded queue for work that may hang.
 
-/**
- * Work that waits in a lane. Its signal aborts when its time is over, or when the caller aborts. `renew` sets the time that is left
- * from now on, in milliseconds.
- */
-export type Job<T> = (signal: AbortSignal, renew: (limitMs: number) => void) => Promise<T>;
+/** What a job can say about its place in the lane. */
+export interface Place {
+  /** Sets the time that is left from now on, in milliseconds. */
+  readonly renew: (limitMs: number) => void;
+  /** Gives up the place. For a job that only waits and uses nothing, such as one whose file does not answer. */
+  readonly leave: () => void;
+}
+
+/** Work that waits in a lane. Its signal aborts when its time is over, or when the caller aborts. */
+export type Job<T> = (signal: AbortSignal, place: Place) => Promise<T>;
 
 /** Most jobs that run at the same time for each place of a lane, with those that were passed over. */
 const RUNNING_PER_PLACE = 4;
@@ -17,11 +22,12 @@ type Start = () => void;
  * place.
  */
 export class Lane {
-  readonly #width: number;
+  #width: number;
   readonly #limitMs: number;
-  /** Jobs that wait, and those that were passed over and have not ended, with their owners. */
+  /** Jobs that wait, and those that were passed over or have left their place and have not ended, with their owners. */
   readonly #waiting = new Map<Start, unknown>();
   readonly #passed = new Map<Start, unknown>();
+  readonly #left = new Map<Start, unknown>();
   /** Jobs that have a place. */
   readonly #placed = new Set<Start>();
 
@@ -30,9 +36,20 @@ export class Lane {
     this.#limitMs = limitMs;
   }
 
+  /** Number of places. */
+  set width(width: number) {
+    this.#width = width;
+    this.#fill();
+  }
+
+  /** True while a job that has left its place has not ended. */
+  get hasLeft(): boolean {
+    return this.#left.size > 0;
+  }
+
   /**
    * Settles like the job. Rejects with the signal's reason at once if the signal aborts, also while the job waits. While a job of
-   * `owner` was passed over and has not ended, no other job of `owner` starts.
+   * `owner` was passed over or has left its place, and has not ended, no other job of `owner` starts.
    */
   run<T>(job: Job<T>, signal: AbortSignal, owner: unknown = job): Promise<T> {
     if (signal.aborted) return Promise.reject(signal.reason);
@@ -49,10 +66,16 @@ export class Lane {
         clearTimeout(timer);
         if (this.#placed.has(start)) timer = setTimeout(passOver, limitMs);
       };
+      const leave = (): void => {
+        clearTimeout(timer);
+        if (!this.#placed.delete(start) && !this.#passed.delete(start)) return;
+        this.#left.set(start, owner);
+        this.#fill();
+      };
       const end = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
-        for (const starts of [this.#waiting, this.#placed, this.#passed]) starts.delete(start);
+        for (const starts of [this.#waiting, this.#placed, this.#passed, this.#left]) starts.delete(start);
         this.#fill();
       };
       const onAbort = (): void => {
@@ -66,7 +89,7 @@ export class Lane {
         this.#placed.add(start);
         renew(this.#limitMs);
         // An error of the call itself is a rejection, too: otherwise its place would be lost.
-        const running = async (): Promise<T> => job(over.signal, renew);
+        const running = async (): Promise<T> => job(over.signal, { renew, leave });
         running().then(resolve, reject).finally(end);
       };
       signal.addEventListener('abort', onAbort);
@@ -76,7 +99,7 @@ export class Lane {
   }
 
   #fill(): void {
-    const hanging = new Set(this.#passed.values());
+    const hanging = new Set([...this.#passed.values(), ...this.#left.values()]);
     for (const [start, owner] of this.#waiting) {
       if (this.#placed.size >= this.#width) return;
       if (this.#placed.size + this.#passed.size >= RUNNING_PER_PLACE * this.#width) return;

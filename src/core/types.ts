@@ -171,10 +171,17 @@ export type WithToken = <T>(
   signal: AbortSignal,
 ) => Promise<T>;
 
-/** Hashes the bytes of a slice, off the main thread. With `keepBytes`, also resolves with the bytes, as `body`. */
+/**
+ * Hashes the bytes of a slice, off the main thread. With `keepBytes`, also resolves with the bytes, as `body`. `onSilent` is called
+ * with true if no bytes have arrived for about ten seconds, and then with false when bytes arrive or the slice has ended.
+ */
 export type HashSlice = (
   slice: Blob,
-  options: { readonly keepBytes: boolean; readonly signal: AbortSignal },
+  options: {
+    readonly keepBytes: boolean;
+    readonly signal: AbortSignal;
+    readonly onSilent?: (isSilent: boolean) => void;
+  },
 ) => Promise<{ readonly hash: string; readonly body?: Blob }>;
 
 /**

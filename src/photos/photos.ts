@@ -49,13 +49,13 @@ export class PhotoLane {
     signal = new AbortController().signal,
     longestMs = TASK_MS,
   ): Promise<TaskResult | 'unreadable'> {
-    return this.#lane.run((over, renew) => this.#ask(task, longestMs, over, renew), signal);
+    return this.#lane.run((over, place) => this.#ask(task, longestMs, over, place), signal);
   }
 
   async #ask(
     task: PhotoTask,
     longestMs: number,
-    ...[signal, renew]: Parameters<Job<TaskResult>>
+    ...[signal, { renew }]: Parameters<Job<TaskResult>>
   ): Promise<TaskResult | 'unreadable'> {
     clearTimeout(this.#idle);
     this.#worker ??= this.#startWorker().catch(() => undefined);

@@ -44,8 +44,8 @@ export function createBodies(
   return {
     // Files of a content provider may be readable for the page, but not for the network.
     ...(isAndroid && { copySlice: hashSlice }),
-    hashSlice: async (slice, { keepBytes, signal }) => {
-      const { hash } = await hashSlice(slice, { keepBytes: false, signal });
+    hashSlice: async (slice, { keepBytes, ...options }) => {
+      const { hash } = await hashSlice(slice, { ...options, keepBytes: false });
       return keepBytes ? { hash, body: slice } : { hash };
     },
     budget: new ByteBudget({ freeBytes: Number.MAX_SAFE_INTEGER }),

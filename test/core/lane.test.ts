@@ -1,7 +1,7 @@
 // A bounded queue: the order of its jobs, their time, and what becomes of jobs that hang or are aborted.
 
 import { expect } from '@open-wc/testing';
-import { type Job, Lane } from '../../src/core/lane.ts';
+import { type Job, Lane, type Place } from '../../src/core/lane.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { type Deferred, deferred, rejection, settled } from '../support/collect.ts';
 
@@ -13,11 +13,11 @@ function createJobs() {
   const ends = new Map<string, Deferred<string>>();
   const signals = new Map<string, AbortSignal>();
   const job =
-    (name: string, atStart?: (renew: (limitMs: number) => void) => void): Job<string> =>
-    (signal, renew) => {
+    (name: string, atStart?: (place: Place) => void): Job<string> =>
+    (signal, place) => {
       started.push(name);
       signals.set(name, signal);
-      atStart?.(renew);
+      atStart?.(place);
       const end = deferred<string>();
       ends.set(name, end);
       return end.promise;
@@ -98,9 +98,9 @@ describe('a lane', () => {
   it('gives a job more time when the job says so, but not after its time is over', async () => {
     const lane = new Lane(1, 1000);
     const { job, started, reasonOf } = createJobs();
-    let renew: (limitMs: number) => void = () => undefined;
-    const moving = job('moves', (given) => {
-      renew = given;
+    let renew: Place['renew'] = () => undefined;
+    const moving = job('moves', (place) => {
+      renew = place.renew;
     });
     void lane.run(moving, forever);
     void lane.run(job('next'), forever);
@@ -139,6 +139,53 @@ describe('a lane', () => {
     await end('a1');
     await end('a2');
     expect(started.join()).to.equal('a1,b1,c1,a2,a3');
+  });
+
+  it('gives the place of a job that leaves it to the next one, without a limit, but not to one of the same owner', async () => {
+    const lane = new Lane(1, 1000);
+    const { job, started, end, reasonOf } = createJobs();
+    const names = ['a1', 'a2', 'b', 'c', 'd', 'e', 'f', 'g'];
+    const results = names.map((name) =>
+      lane.run(
+        job(name, ({ leave }) => name !== 'g' && leave()),
+        forever,
+        name[0],
+      ),
+    );
+    await settled();
+    expect(started.join()).to.equal('a1,b,c,d,e,f,g');
+    expect(lane.hasLeft).to.equal(true);
+    await end('a1');
+    expect(await results[0]).to.equal('a1 has ended');
+    expect(started.join()).to.equal('a1,b,c,d,e,f,g');
+    await clock.pass(1000);
+    expect(started.join()).to.equal('a1,b,c,d,e,f,g,a2');
+    expect(['b', 'g'].map(reasonOf)).to.deep.equal(['undefined', 'TimeoutError']);
+    for (const name of names) await end(name);
+    expect([lane.hasLeft, clock.timerCount]).to.deep.equal([false, 0]);
+  });
+
+  it('lets a job leave after it was passed over', async () => {
+    const lane = new Lane(1, 1000);
+    const { job, started } = createJobs();
+    const places: Place[] = [];
+    for (const name of ['a', 'b', 'c', 'd', 'e'])
+      void lane.run(
+        job(name, (place) => places.push(place)),
+        forever,
+      );
+    for (let second = 0; second < 9; second += 1) await clock.pass(1000);
+    expect(started.join()).to.equal('a,b,c,d');
+    places[0]?.leave();
+    expect(started.join()).to.equal('a,b,c,d,e');
+  });
+
+  it('starts more jobs when it gets more places', async () => {
+    const lane = new Lane(1, 1000);
+    const { job, started } = createJobs();
+    for (const name of ['a', 'b', 'c']) void lane.run(job(name), forever);
+    lane.width = 2;
+    expect(started.join()).to.equal('a,b');
   });
 
   it('drops a job that is aborted while it waits, and does not start it', async () => {

@@ -2,11 +2,11 @@
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
-import type { HashPool } from '../../src/pipeline/hash-pool.ts';
+import type { HashPool, HashPoolOptions } from '../../src/pipeline/hash-pool.ts';
 import { sha256 } from '../support/bytes.ts';
 import { stopClock } from '../support/clock.ts';
-import { rejection, until } from '../support/collect.ts';
-import { ascii, createPool, hashOf, poolOf } from './pools.ts';
+import { deferred, rejection, until } from '../support/collect.ts';
+import { ascii, createPool, forever, hashOf, poolOf } from './pools.ts';
 
 /** Workers that read slices of 9 bytes forever, and report progress. They answer all other slices. */
 const SLOW = `
@@ -49,9 +49,9 @@ async function watchWorkers(work: (watched: Watched) => Promise<void>): Promise<
   }
 }
 
-describe('a file that is read slowly', () => {
-  const bytes = (count: number): Blob => new Blob([new Uint8Array(count)]);
+const bytes = (count: number): Blob => new Blob([new Uint8Array(count)]);
 
+describe('a file that is read slowly', () => {
   /** Starts a slow file of four slices on a pool of two workers, and waits until two of them are being read. */
   async function startSlow({ readers }: Watched): Promise<{
     pool: HashPool;
@@ -77,20 +77,19 @@ describe('a file that is read slowly', () => {
       expect(await Promise.all(slices)).to.deep.equal(['over', 'over', 'over', 'over']);
     }));
 
-  it('uses no more workers than a quick one', () =>
+  it('starts no further slice, and no further worker', () =>
     watchWorkers(async (watched) => {
       const { pool, hashSlow, slices, abort } = await startSlow(watched);
       await hashOf(pool.hashSlice, bytes(1));
-      expect(watched.workers).to.have.length(3);
-      // A slice of the slow file stays in the queue, although a worker is free.
+      // A slice of the slow file waits, although those of other files are hashed.
       const last = hashSlow(2);
       await hashOf(pool.hashSlice, bytes(3));
       abort();
       expect(await Promise.all([...slices, last])).to.deep.equal(Array(5).fill('over'));
-      expect(watched.workers).to.have.length(3);
+      expect(watched.workers).to.have.length(2);
     }));
 
-  it('frees its workers when it is canceled, and the workers beyond the maximum end with it', () =>
+  it('frees its workers when it is canceled', () =>
     watchWorkers(async (watched) => {
       const { pool, slices, abort } = await startSlow(watched);
       await hashOf(pool.hashSlice, bytes(1));
@@ -177,4 +176,105 @@ describe('a file that is read slowly', () => {
         clock.restore();
       }
     }));
+});
+
+/** A pool that hashes on the page, and a slice that is read when `arrive` is called. */
+function createHangingPage(): { pool: HashPool; arrive: () => void; slice: Blob } {
+  const arrived = deferred<void>();
+  const { promise, resolve } = arrived;
+  const slice = Object.assign(bytes(9), {
+    stream: undefined,
+    arrayBuffer: async () => {
+      await promise;
+      return new ArrayBuffer(9);
+    },
+  });
+  return {
+    pool: createPool({ workerUrl: '/no-such-worker.js', slowMs: 10, silenceMs: 20 }),
+    arrive: resolve,
+    slice: slice as unknown as Blob,
+  };
+}
+
+describe('files whose bytes do not arrive', () => {
+  /** A pool of two workers that answer for a slice of 9 bytes only after a message on the channel. */
+  function createAway(options: Partial<HashPoolOptions> = {}): { pool: HashPool; arrive: () => void } {
+    const name = crypto.randomUUID();
+    const pool = poolOf(
+      `const channel = new BroadcastChannel('${name}');
+       const arrived = new Promise((resolve) => { channel.onmessage = resolve; });
+       onmessage = async ({ data: { id, slice } }) => {
+         if (slice.size === 9) await arrived;
+         postMessage({ id, hash: 'size ' + slice.size });
+       };
+       postMessage('ready');`,
+      { size: 2, slowMs: 10, silenceMs: 20, ...options },
+    );
+    return { pool, arrive: () => new BroadcastChannel(name).postMessage('') };
+  }
+
+  it('do not hold up the files behind them, however many they are, and are hashed when the bytes arrive', () =>
+    watchWorkers(async ({ workers }) => {
+      const { pool, arrive } = createAway();
+      const hash = (count: number): Promise<string> =>
+        hashOf(
+          (slice, options) => pool.hashSlice(slice, { ...options, signal: new AbortController().signal }),
+          bytes(count),
+        );
+      const away = Array.from({ length: 30 }, () => hash(9));
+      expect(await hash(1)).to.equal('size 1');
+      expect(workers).to.have.length(2);
+      arrive();
+      expect(await Promise.all(away)).to.deep.equal(away.map(() => 'size 9'));
+    }));
+
+  for (const [where, create] of [
+    ['in a worker', () => createAway()],
+    ['on the page', createHangingPage],
+  ] as const)
+    it(`are reported, and again when the bytes arrive (${where})`, async () => {
+      const { pool, arrive, slice = bytes(9) } = { slice: undefined, ...create() };
+      const reports: boolean[] = [];
+      const { promise: isReported, resolve } = deferred<void>();
+      const onSilent = (isSilent: boolean): void => {
+        reports.push(isSilent);
+        resolve();
+      };
+      const hashing = pool.hashSlice(slice, { keepBytes: false, signal: forever, onSilent });
+      await isReported;
+      expect(reports).to.deep.equal([true]);
+      arrive();
+      await hashing;
+      expect(reports).to.deep.equal([true, false]);
+    });
+
+  it('are not reported while they wait for a worker, nor if the bytes arrive in time', async () => {
+    const { pool, arrive } = createAway({ size: 1, silenceMs: 60_000 });
+    const reports: boolean[] = [];
+    const first = hashOf(pool.hashSlice, bytes(9));
+    const second = pool.hashSlice(bytes(9), {
+      keepBytes: false,
+      signal: forever,
+      onSilent: (isSilent) => reports.push(isSilent),
+    });
+    await hashOf(
+      (slice, options) => pool.hashSlice(slice, { ...options, signal: new AbortController().signal }),
+      bytes(1),
+    );
+    arrive();
+    await Promise.all([first, second]);
+    expect(reports).to.deep.equal([]);
+  });
+
+  it('end when they are canceled', async () => {
+    const { pool } = createAway();
+    const controller = new AbortController();
+    const { promise: isReported, resolve } = deferred<void>();
+    const hashing = rejection(
+      pool.hashSlice(bytes(9), { keepBytes: false, signal: controller.signal, onSilent: () => resolve() }),
+    );
+    await isReported;
+    controller.abort('over');
+    expect(await hashing).to.equal('over');
+  });
 });
