@@ -17,7 +17,8 @@ export type Phase =
 /**
  * Reason why an upload is paused. Only the user can end `user` and `needs-file`; the other pauses may end automatically.
  * `resuming`: the file of an earlier visit is being looked for, or a chosen one is compared with it. `offline`: the browser is
- * offline, or a token can't be requested because the network or the service is away.
+ * offline, or a token can't be requested because the network or the service is away. `slow-file`: no byte of the file has arrived
+ * for ten seconds, for example because it is on a drive that is gone, or has to come from a cloud first.
  */
 export type PauseReason =
   | 'user'
@@ -26,6 +27,7 @@ export type PauseReason =
   | 'challenge'
   | 'rate-limited'
   | 'other-tab'
+  | 'slow-file'
   | 'resuming'
   | 'needs-file';
 

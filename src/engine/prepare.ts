@@ -13,7 +13,8 @@ const TRANSFORM_MS = 300_000;
 const READ_MS = 5000;
 
 /**
- * Resolves with the file to upload instead of `file`. Calls `send` before if there may be another one. Rejects with the code
+ * Resolves with the file to upload instead of `file`. If there may be another one, calls `send` and then `waitForBytes` before,
+ * which resolves when the file can be read: `transformFile` and the photos have a time limit. Rejects with the code
  * `transform-failed` if `transformFile` throws, returns no file, or takes longer than `times.transformMs`, or if a photo cannot be
  * prepared; with `file-unreadable`; with `location-not-removed`; with the code of a limit that the new file exceeds; with the
  * signal's reason if that aborts.
@@ -24,11 +25,13 @@ export async function prepare(
   signal: AbortSignal,
   send: (outcome: { readonly type: 'transform-started' | 'offline' | 'online' }) => void,
   { transformMs = TRANSFORM_MS, photoMs }: Pick<Times, 'transformMs' | 'photoMs'> = {},
+  waitForBytes: () => Promise<unknown> = async () => undefined,
 ): Promise<File> {
   const { transformFile } = settings;
   const isPhotoPrepared = preparesPhotos(settings);
   if (!transformFile && !isPhotoPrepared) return file;
   send({ type: 'transform-started' });
+  await waitForBytes();
   const prepareIt = async (): Promise<File> => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(transformMs)]);
     const transformIt = async (): Promise<unknown> => (transformFile ? transformFile(file, limit) : file);

@@ -13,8 +13,13 @@ import { isOver, isRunning, stateNameOf, type UploadState } from './upload-state
 const UPLOADS_PER_SLOT = 3;
 /** Limit of uploads that start in one task, because each upload opens a session and reads its first bytes immediately. */
 const BEGIN_AT_ONCE = 4;
-/** If slots are idle for this time (in milliseconds), the running uploads read their files slowly. */
-const IDLE_MS = 500;
+/**
+ * An upload is active for this time after its phase changed or it used a slot, in milliseconds. Later it only waits: for the bytes
+ * of its file, for a response, or for a request that is repeated.
+ */
+const ACTIVE_MS = 1000;
+/** For each upload that may be active, the number of uploads that may run. The others wait. */
+const RUNNING_PER_ACTIVE = 4;
 
 export class Scheduler {
   readonly #slots: UploadSlots;
@@ -22,7 +27,8 @@ export class Scheduler {
   /** All uploads in list order. */
   readonly #uploads = new Map<FileId, Upload>();
   readonly #queue = new Queue();
-  readonly #running = new Set<Upload>();
+  /** The uploads that run, and the times at which their phases changed. */
+  readonly #running = new Map<Upload, number>();
   /**
    * Upload that `prioritize()` has moved to the front. This upload starts even if the limit is reached, but only one such upload
    * runs at a time.
@@ -39,11 +45,8 @@ export class Scheduler {
    * then can `uploads-finished` be reported. If the user pauses an upload after the end, the next end is reported instead.
    */
   #news: 'none' | 'ran' | 'ended' = 'none';
-  #idleTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Uploads that left slots idle, because their files are read slowly. */
-  readonly #slow = new WeakSet<Upload>();
-  /** Number of uploads that may start although as many others as may run wait to retry. Their own files may be the cause. */
-  #spareCount = 0;
+  /** Timer for the time at which an active upload starts to wait. */
+  #waitTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(slots: UploadSlots, report: (change: Change) => void) {
     this.#slots = slots;
@@ -57,8 +60,8 @@ export class Scheduler {
 
   onTransition(upload: Upload, before: UploadState, after: UploadState): void {
     if (before === after) return;
-    if (isRunning(after)) this.#running.add(upload);
-    else this.#running.delete(upload);
+    if (!isRunning(after)) this.#running.delete(upload);
+    else if (before.phase !== after.phase) this.#running.set(upload, performance.now());
     if (after.phase === 'opening') this.#news = 'ran';
     const hasEnded = (isOver(after) && !isOver(before)) || (isRunning(before) && upload.needsFile);
     if (this.#news === 'ran' && hasEnded) this.#news = 'ended';
@@ -107,8 +110,7 @@ export class Scheduler {
   /** Prevents starts of uploads until `restore()` is called. */
   suspend(): void {
     this.#isSuspended = true;
-    clearTimeout(this.#idleTimer);
-    this.#idleTimer = undefined;
+    clearTimeout(this.#waitTimer);
   }
 
   /** Allows starts again. They happen after the next command, which ends `suspend()` for the uploads. */
@@ -142,7 +144,7 @@ export class Scheduler {
    */
   onAuth(service: Service): void {
     const reason = waitsFor(service.client.auth.snapshot);
-    for (const upload of [...this.#running])
+    for (const upload of [...this.#running.keys()])
       if (upload.connection.service === service) upload.dispatch({ type: 'sign-in', reason });
     this.#pumpSoon();
   }
@@ -160,55 +162,52 @@ export class Scheduler {
   #pump(): void {
     if (this.#isSuspended || this.#counts.commands > 0) return;
     if (this.#preferred?.state.phase === 'queued') this.#preferred.dispatch({ type: 'begin' });
+    clearTimeout(this.#waitTimer);
     for (let count = 0; count < BEGIN_AT_ONCE; count += 1) {
       const upload = this.#next();
       if (!upload) break;
       upload.dispatch({ type: 'begin' });
       if (count === BEGIN_AT_ONCE - 1) void nextTask().then(() => this.#pumpSoon());
     }
-    this.#watchIdleSlots();
     this.#reportFinished();
   }
 
   /**
-   * Returns the next upload to start. Returns `undefined` if the running uploads can use as many slots as the limit or more. Thus
-   * one large file fills the slots, but many small files run at the same time. Uploads that wait for sign-in do not delay uploads
-   * to other services.
+   * Returns the next upload to start. Returns `undefined` if the active uploads can use as many slots as the limit or more, each of
+   * them as many as it has unsent chunks: thus one large file fills the slots, but many small files run at the same time. Uploads
+   * that wait for sign-in do not delay uploads to other services.
    */
   #next(): Upload | undefined {
-    const limit = UPLOADS_PER_SLOT * this.#slots.maxSlots + this.#spareCount;
+    const limit = UPLOADS_PER_SLOT * this.#slots.maxSlots;
+    const nowMs = performance.now();
+    const { waitingUsers } = this.#slots;
+    let runningCount = 0;
     let usable = 0;
     let usableAfterSignIn = 0;
-    for (const upload of this.#running) {
-      const count = this.#usableBy(upload);
-      usable += count;
-      if (waitsForSignIn(upload)) usableAfterSignIn += count;
+    let nextWaitMs = Number.POSITIVE_INFINITY;
+    for (const [upload, changedMs] of this.#running) {
+      if (needsNothing(upload)) continue;
+      runningCount += 1;
+      const usableNow = Math.max(1, upload.unsentCount);
+      const isTransferring = upload.attempt === undefined;
+      const activeMs = isTransferring ? Math.max(changedMs, upload.usedSlotMs) : changedMs;
+      const activeUntilMs = activeMs + ACTIVE_MS;
+      if (waitsForSignIn(upload)) usableAfterSignIn += usableNow;
+      else if (isTransferring && waitingUsers.has(upload)) {
+        usable += usableNow;
+        nextWaitMs = Math.min(nextWaitMs, ACTIVE_MS);
+      } else if (activeUntilMs > nowMs) {
+        usable += usableNow;
+        nextWaitMs = Math.min(nextWaitMs, activeUntilMs - nowMs);
+      }
     }
-    if (usable - usableAfterSignIn >= limit) return undefined;
-    return this.#queue.shift((upload) => usable < limit || !waitsForSignIn(upload));
-  }
-
-  /**
-   * Returns how many slots an upload can use now: as many as it has unsent chunks. An upload that waits to retry or reads slowly
-   * counts as one, and one that another tab runs, or whose commit the service has accepted, does not count.
-   */
-  #usableBy(upload: Upload): number {
-    const { state, attempt, unsentCount } = upload;
-    if (state.phase === 'accepted' || (state.phase === 'paused' && state.reason === 'other-tab')) return 0;
-    return attempt || this.#slow.has(upload) ? 1 : Math.max(1, unsentCount);
-  }
-
-  #watchIdleSlots(): void {
-    if (this.#idleTimer !== undefined || this.#running.size === 0 || this.#queue.isEmpty) return;
-    const grantedCount = this.#slots.grantedCount;
-    this.#idleTimer = setTimeout(() => {
-      this.#idleTimer = undefined;
-      if (this.#slots.hasIdleSlot && this.#slots.grantedCount === grantedCount)
-        for (const upload of this.#running) if (isTransferring(upload)) this.#slow.add(upload);
-      if (this.#spareCount < this.#slots.maxSlots && [...this.#running].every(({ attempt }) => attempt))
-        this.#spareCount += 1;
-      this.#pump();
-    }, IDLE_MS);
+    const isFull = usable >= limit || runningCount >= limit * RUNNING_PER_ACTIVE;
+    const isWanted = (upload: Upload): boolean =>
+      usable + usableAfterSignIn < limit || !waitsForSignIn(upload);
+    const next = isFull ? undefined : this.#queue.shift(isWanted);
+    if (!next && !this.#queue.isEmpty && nextWaitMs < Number.POSITIVE_INFINITY)
+      this.#waitTimer = setTimeout(() => this.#pump(), nextWaitMs);
+    return next;
   }
 
   #reportFinished(): void {
@@ -230,11 +229,9 @@ export class Scheduler {
   }
 }
 
-const TRANSFERRING: readonly UploadState['phase'][] = ['opening', 'transforming', 'hashing', 'uploading'];
-
-/** Returns true if the upload reads or sends its file. Returns false if the upload is paused or waits to retry. */
-const isTransferring = ({ state, attempt }: Upload): boolean =>
-  TRANSFERRING.includes(state.phase) && !attempt;
+/** Returns true if another tab runs the upload, or if the service has accepted its commit. */
+const needsNothing = ({ state }: Upload): boolean =>
+  state.phase === 'accepted' || (state.phase === 'paused' && state.reason === 'other-tab');
 
 const waitsForSignIn = ({ connection }: Upload): boolean =>
   waitsFor(connection.service.client.auth.snapshot) !== undefined;

@@ -122,7 +122,8 @@ const withdrawEnded = (model: UploadModel, event: EventOf<'withdraw'>): Move =>
 const doneElsewhere = (model: UploadModel, { detail }: EventOf<'done-elsewhere'>): Move =>
   enter(model, { phase: 'done' }, { type: 'release' }, { type: 'report-completed-elsewhere', detail });
 
-const reasonOf = ({ tab, network, signIn }: Blockers): WaitReason | undefined => tab ?? network ?? signIn;
+const reasonOf = ({ tab, network, signIn, file }: Blockers): WaitReason | undefined =>
+  tab ?? network ?? signIn ?? file;
 
 /** Adds a blocker, or removes the blocker if `why` is `undefined`. The upload is paused while it has any blocker. */
 function block(
@@ -205,6 +206,7 @@ const withRun: Cells<Running | Blocked> = {
   suspend,
   withdraw: withdrawRun,
   offline: (model) => block(model, 'network', 'offline'),
+  'file-silent': (model) => block(model, 'file', 'slow-file'),
   'sign-in': (model, { reason }) => block(model, 'signIn', reason),
   reconnect: (model) =>
     enter(
@@ -318,6 +320,7 @@ const TABLE: Table = {
     'commit-started': (model) => to(model, { ...model.state, resumesTo: 'committing' }),
     'commit-accepted': (model) => to(model, { ...model.state, resumesTo: 'accepted' }),
     online: (model) => block(model, 'network', undefined),
+    'file-answers': (model) => block(model, 'file', undefined),
     'lock-taken': (model) => block(model, 'tab', 'other-tab'),
     'lock-acquired': (model) => block(model, 'tab', undefined),
   },

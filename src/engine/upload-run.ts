@@ -6,7 +6,7 @@ import { toUploaderError, UploaderError } from '../core/errors.ts';
 import { pathUnder } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
 import { type HostBackoff, type RetryPolicy, retrying } from '../core/retries.ts';
-import type { ErrorSnapshot, FileId, NextAttempt, PickedFile, Session } from '../core/types.ts';
+import type { ErrorSnapshot, FileId, HashSlice, NextAttempt, PickedFile, Session } from '../core/types.ts';
 import { abortable } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
@@ -20,7 +20,7 @@ import type { createLateTrace } from './late-trace.ts';
 import type { ResumeState } from './resume/resume-state.ts';
 import { type ConnectionMonitor, stallMs } from './transfer/connection-monitor.ts';
 import type { Progress, ProgressThrottle } from './transfer/progress.ts';
-import type { UploadSlots } from './transfer/upload-slots.ts';
+import type { SlotUser, UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadOutcome } from './upload-state.ts';
 
 /** Longest time to read a file to save, in milliseconds. The hash pool may be busy. */
@@ -46,14 +46,13 @@ export interface RunContext {
 }
 
 /** The properties of an upload that a run reads and changes. */
-export interface RunTarget {
+export interface RunTarget extends SlotUser {
   readonly id: FileId;
   readonly name: string;
   readonly ownName: string;
   readonly relativePath: string;
   readonly parentId: string;
   readonly picked: PickedFile | undefined;
-  readonly order: number;
   readonly connection: Connection;
   readonly resumeState: ResumeState;
   readonly progress: Progress;
@@ -90,14 +89,28 @@ export const openFileOf = (
   parentId,
 });
 
+/** Returns the `hashSlice` of a run, which reports while the bytes of the file do not arrive. */
+export function hashSliceOf({ connection }: RunTarget, send: Send): HashSlice {
+  const { hashSlice } = connection.service.client.pool;
+  let silentCount = 0;
+  const onSilent = (isSilent: boolean): void => {
+    silentCount += isSilent ? 1 : -1;
+    // The other slices of the file wait for the same drive.
+    if (isSilent) send({ type: 'file-silent' });
+    else if (silentCount === 0) send({ type: 'file-answers' });
+  };
+  return (slice, options) => hashSlice(slice, { ...options, onSilent });
+}
+
 /** Hashes the first bytes of the file, and returns the key of its record. Rejects with `file-unreadable` or `hash-failed`. */
 async function identifyUpload(
   { connection, parentId, relativePath }: RunTarget,
   { file }: PickedFile,
+  hashSlice: HashSlice,
   signal: AbortSignal,
 ): Promise<{ readonly key: string; readonly firstSliceHash: string }> {
-  const { service, settings } = connection;
-  const identity = await identify(file, service.client.pool.hashSlice, signal);
+  const { settings } = connection;
+  const identity = await identify(file, hashSlice, signal);
   const key = recordKey({ ...settings, ...identity, parentId, relativePath });
   return { key, firstSliceHash: identity.firstSliceHash };
 }
@@ -113,7 +126,8 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   const { file } = picked;
   const inTime = (): AbortSignal => AbortSignal.timeout(READ_FILE_MS);
   // An unreadable file is ignored here, because the run reports the error.
-  const identity = await identifyUpload(upload, picked, inTime()).catch(() => undefined);
+  const { hashSlice } = connection.service.client.pool;
+  const identity = await identifyUpload(upload, picked, hashSlice, inTime()).catch(() => undefined);
   if (!identity) return false;
   const read = () => abortable(file.arrayBuffer(), inTime()).catch(() => undefined);
   const plan = { hashAlgorithm, keepMs, chunkSizeBytes: chunkSizeFor(file.size, chunkSizeBytes) };
@@ -180,11 +194,12 @@ export function createRunParts(
   const { service, settings } = connection;
   const { pool, put, stallMs: ownStallMs } = service.client;
   const { monitor, slots } = context;
+  const hashSlice = hashSliceOf(upload, send);
   return {
     ...createConfirmParts(upload, context, signal, send),
     put,
     file: body,
-    ...createBodies(pool.hashSlice),
+    ...createBodies(hashSlice),
     hashAlgorithm: settings.hash,
     keepMs: settings.keepMs,
     continueHash: settings.profile.sendFileHash ? pool.continueHash : undefined,
@@ -218,17 +233,10 @@ export function createRunParts(
     bytesPerSecond: context.bytesPerSecond,
     waitForBandwidth: (sizeBytes, moveSignal) => monitor().waitForBandwidth(sizeBytes, moveSignal),
     stallMs: (sizeBytes) => ownStallMs ?? stallMs(sizeBytes, (context.bytesPerSecond() ?? 0) / slots.limit),
-    acquireSlot: (slotSignal) => slots.acquireSlot(() => slotOrderOf(upload), slotSignal),
-    identify: () => identifyUpload(upload, picked, signal),
+    acquireSlot: (slotSignal) => slots.acquireSlot(upload, slotSignal),
+    identify: () => identifyUpload(upload, picked, hashSlice, signal),
   };
 }
-
-/** Number of following uploads that get a slot before an upload whose PUT has stalled. It is larger than the number that runs. */
-const YIELD_COUNT = 32;
-
-/** A storage that stays silent would otherwise keep its slots, and delay uploads to another one. */
-const slotOrderOf = ({ attempt, order }: RunTarget): number =>
-  attempt?.lastError.code === 'upload-stalled' ? order + YIELD_COUNT : order;
 
 /**
  * Creates the callbacks of the pipeline. The callbacks update the progress, report changes, and send outcomes to the state machine.
@@ -276,6 +284,7 @@ export function reportsOf(
       if (signal.aborted) return;
       const movedBytes = progress.onSent(chunk, sentBytes);
       if (movedBytes > 0) {
+        upload.usedSlotMs = performance.now();
         endRetry(upload, send);
         if (upload.phase === 'paused') send({ type: 'online' });
       }

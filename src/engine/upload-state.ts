@@ -19,7 +19,7 @@ export type RunPhase = (typeof RUN_PHASES)[number];
 export type WaitReason = Exclude<PauseReason, 'user' | 'resuming' | 'needs-file'>;
 
 /** Reasons why a run waits. Several reasons can apply at once. */
-export type Blockers = Readonly<Partial<Record<'tab' | 'network' | 'signIn', WaitReason>>>;
+export type Blockers = Readonly<Partial<Record<'tab' | 'network' | 'signIn' | 'file', WaitReason>>>;
 
 export type UploadState =
   /** A `held` upload waits for `start()`. A `queued` upload waits for a free slot. */
@@ -79,6 +79,8 @@ export type UploadOutcome = Readonly<
   /** A request succeeded, or its bytes are being sent. */
   | { type: 'retry-ended' }
   | { type: 'offline' | 'online' | 'lock-taken' | 'lock-acquired' }
+  /** The bytes of the file do not arrive; they arrive again. */
+  | { type: 'file-silent' | 'file-answers' }
   | { type: 'succeeded'; result: RunResult }
   | { type: 'run-failed'; error: ErrorSnapshot }
   | { type: 'file-lost'; error: ErrorSnapshot }

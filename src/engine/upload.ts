@@ -19,6 +19,7 @@ import {
   createConfirmParts,
   createRunParts,
   describeError,
+  hashSliceOf,
   needsFileAfter,
   openFileOf,
   type RunContext,
@@ -66,6 +67,7 @@ export class Upload {
   /** Reason why the progress cannot be saved, or why the upload needs its file. */
   warning: ErrorCode | undefined;
   unsentCount: number;
+  usedSlotMs = Number.NEGATIVE_INFINITY;
   readonly #context: UploadContext;
   readonly #machine: Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>;
   #startedMs: number | undefined;
@@ -327,7 +329,8 @@ export class Upload {
   /** Resolves with what is uploaded instead of `file`. */
   async #prepare(file: File, signal: AbortSignal, send: Send): Promise<File> {
     const { service, settings } = this.connection;
-    const body = await prepare(file, settings, signal, send, this.#context.times);
+    const waitForBytes = () => hashSliceOf(this, send)(file.slice(0, 1), { keepBytes: false, signal });
+    const body = await prepare(file, settings, signal, send, this.#context.times, waitForBytes);
     if (this.progress.resize(body.size) && this.session) {
       void service.cancel(this.session);
       this.session = undefined;

@@ -126,6 +126,7 @@ const de: LoginMessages = {
     challenge: 'Warten auf Anmeldung',
     'rate-limited': 'Server ausgelastet, neuer Versuch in Kürze',
     'other-tab': 'Wird in einem anderen Tab hochgeladen',
+    'slow-file': 'Warten auf die Datei',
     resuming: 'Wird fortgesetzt\u00a0…',
     'needs-file': 'Zum Fortsetzen die Datei erneut auswählen',
   },

@@ -116,6 +116,7 @@ const es: LoginMessages = {
     challenge: 'Esperando el inicio de sesión',
     'rate-limited': 'Servidor ocupado, se reintentará en breve',
     'other-tab': 'Subiendo en otra pestaña',
+    'slow-file': 'Esperando el archivo',
     resuming: 'Reanudando…',
     'needs-file': 'Vuelve a elegir el archivo para continuar',
   },

@@ -118,6 +118,7 @@ const fr: LoginMessages = {
     challenge: 'En attente d’authentification',
     'rate-limited': 'Serveur occupé, nouvel essai imminent',
     'other-tab': 'Importation dans un autre onglet',
+    'slow-file': 'En attente du fichier',
     resuming: 'Reprise…',
     'needs-file': 'Choisissez à nouveau le fichier pour continuer',
   },

@@ -104,6 +104,7 @@ const he: LoginMessages = {
     challenge: 'המתנה לכניסה',
     'rate-limited': 'השרת עמוס, ניסיון חוזר בקרוב',
     'other-tab': 'בהעלאה בכרטיסייה אחרת',
+    'slow-file': 'המתנה לקובץ',
     resuming: 'ההעלאה נמשכת…',
     'needs-file': 'יש לבחור שוב את הקובץ כדי להמשיך',
   },

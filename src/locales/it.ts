@@ -111,6 +111,7 @@ const it: LoginMessages = {
     challenge: 'In attesa dell’accesso',
     'rate-limited': 'Server occupato, nuovo tentativo a breve',
     'other-tab': 'Caricamento in un’altra scheda',
+    'slow-file': 'In attesa del file',
     resuming: 'Ripresa…',
     'needs-file': 'Scegli di nuovo il file per continuare',
   },

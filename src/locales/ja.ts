@@ -108,6 +108,7 @@ const ja: LoginMessages = {
     challenge: 'ログインを待っています',
     'rate-limited': 'サーバー混雑中、まもなく再試行します',
     'other-tab': '別のタブでアップロード中',
+    'slow-file': 'ファイルを待っています',
     resuming: '再開中…',
     'needs-file': '続行するにはファイルをもう一度選択してください',
   },

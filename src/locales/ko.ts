@@ -101,6 +101,7 @@ const ko: LoginMessages = {
     challenge: '로그인 대기 중',
     'rate-limited': '서버 혼잡, 곧 다시 시도',
     'other-tab': '다른 탭에서 업로드 중',
+    'slow-file': '파일 대기 중',
     resuming: '재개 중…',
     'needs-file': '계속하려면 파일을 다시 선택하세요',
   },

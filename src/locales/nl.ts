@@ -114,6 +114,7 @@ const nl: LoginMessages = {
     challenge: 'Wachten op inloggen',
     'rate-limited': 'Server bezet, nieuwe poging volgt',
     'other-tab': 'Wordt in een ander tabblad geüpload',
+    'slow-file': 'Wachten op het bestand',
     resuming: 'Hervatten…',
     'needs-file': 'Kies het bestand opnieuw om door te gaan',
   },

@@ -115,6 +115,7 @@ const pl: LoginMessages = {
     challenge: 'Oczekiwanie na zalogowanie',
     'rate-limited': 'Serwer zajęty, wkrótce kolejna próba',
     'other-tab': 'Przesyłanie w innej karcie',
+    'slow-file': 'Oczekiwanie na plik',
     resuming: 'Wznawianie…',
     'needs-file': 'Wybierz plik ponownie, aby kontynuować',
   },

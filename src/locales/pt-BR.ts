@@ -110,6 +110,7 @@ const ptBR: LoginMessages = {
     challenge: 'Aguardando login',
     'rate-limited': 'Servidor ocupado, nova tentativa em breve',
     'other-tab': 'Enviando em outra guia',
+    'slow-file': 'Aguardando o arquivo',
     resuming: 'Retomando…',
     'needs-file': 'Escolha o arquivo novamente para continuar',
   },

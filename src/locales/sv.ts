@@ -106,6 +106,7 @@ const sv: LoginMessages = {
     challenge: 'Väntar på inloggning',
     'rate-limited': 'Servern är upptagen, försöker snart igen',
     'other-tab': 'Laddas upp i en annan flik',
+    'slow-file': 'Väntar på filen',
     resuming: 'Återupptar…',
     'needs-file': 'Välj filen igen för att fortsätta',
   },

@@ -103,6 +103,7 @@ const tr: LoginMessages = {
     challenge: 'Oturum açılması bekleniyor',
     'rate-limited': 'Sunucu meşgul, birazdan tekrar denenecek',
     'other-tab': 'Başka bir sekmede yükleniyor',
+    'slow-file': 'Dosya bekleniyor',
     resuming: 'Devam ettiriliyor…',
     'needs-file': 'Devam etmek için dosyayı tekrar seçin',
   },

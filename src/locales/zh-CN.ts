@@ -96,6 +96,7 @@ const zhCN: LoginMessages = {
     challenge: '等待登录',
     'rate-limited': '服务器繁忙，即将重试',
     'other-tab': '正在其他标签页中上传',
+    'slow-file': '等待文件',
     resuming: '正在继续上传…',
     'needs-file': '请重新选择文件以继续',
   },

@@ -204,6 +204,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
     challenge: 'Waiting for sign-in',
     'rate-limited': 'Server busy, retrying soon',
     'other-tab': 'Uploading in another tab',
+    'slow-file': 'Waiting for the file',
     resuming: 'Resuming…',
     'needs-file': 'Choose the file again to continue',
   },

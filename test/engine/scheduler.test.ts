@@ -26,25 +26,87 @@ describe('a large file whose bytes do not arrive', () => {
     expect(engine.phase('slow.bin')).not.to.equal('done');
   });
 
-  it('lets as many files start as the slots allow after half a second of idle slots', async () => {
+  it('does not count after a second without activity, and no file that waits does', async () => {
     const clock = stopClock();
     try {
       const { service, uploader } = world({ ...slowWorker(), concurrency: 1 });
-      const small = Array.from({ length: 8 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
+      const small = Array.from({ length: 16 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
       const added = uploader.addFiles([fileOf(1, 40_000, 'slow.bin'), ...small]);
       await Promise.all([added, settle()]);
       for (const [ms, expected] of [
-        [499, 1],
-        // With one slot, three uploads run at most.
-        [1, 3],
-        [500, 3],
+        [999, 1],
+        // With one slot, three files may be active.
+        [1, 4],
+        [999, 4],
+        // The service does not respond to them, either.
+        [1, 7],
+        [1000, 10],
+        // Four times as many may run.
+        [1000, 12],
+        [3000, 12],
       ] as const) {
         await clock.pass(ms);
         await settle();
-        expect(service.count('open')).to.equal(expected);
+        expect(service.count('open'), `${ms}`).to.equal(expected);
       }
     } finally {
       clock.restore();
+    }
+  });
+
+  it('counts while it waits for a slot', async () => {
+    const clock = stopClock();
+    try {
+      const { service, uploader } = world({ concurrency: 1, answers: ['open', 'presign'] });
+      const files = ['a', 'b'].map((name, seed) => fileOf(seed, 4500, name));
+      await Promise.all([uploader.addFiles(files), settle()]);
+      await until(() => service.waiting('put').length === 1);
+      for (let step = 0; step < 40; step += 1) {
+        await clock.pass(100);
+        await settle();
+      }
+      expect(service.count('open')).to.equal(1);
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
+describe('files of a drive that is gone', () => {
+  it('do not stop the files behind them from being uploaded', async () => {
+    const engine = world({ ...slowWorker(), concurrency: 6 });
+    engine.service.answerAll();
+    const gone = Array.from({ length: 60 }, (_, index) => fileOf(index, 200, `gone-${index}.jpg`));
+    const local = Array.from({ length: 10 }, (_, index) => fileOf(index, 100, `local-${index}.pdf`));
+    await engine.uploader.addFiles([...gone, ...local]);
+    await engine.waitForChange('upload-completed', local.length);
+    expect(engine.phases().filter((phase) => phase === 'done')).to.have.length(local.length);
+  });
+
+  it('say that they wait for the file, and continue when its bytes arrive, also before `transformFile`', async () => {
+    for (const settings of [{}, { transformFile: (file: File) => file }]) {
+      const gate = crypto.randomUUID();
+      const engine = world({ ...slowWorker(gate, 0), ...settings });
+      engine.service.answerAll();
+      // The worker must have started before the clock stops.
+      await engine.uploader.addFiles([fileOf(1, 0, 'empty.bin')]);
+      await engine.waitForChange('upload-completed');
+      const clock = stopClock();
+      try {
+        await engine.uploader.addFiles([fileOf(1, 900, 'cloud.bin')]);
+        await until(async () => {
+          await clock.pass(500);
+          return engine.row('cloud.bin')?.pauseReason === 'slow-file';
+        });
+        expect(performance.now()).to.be.greaterThan(10_000);
+        expect(engine.row('cloud.bin')?.phase).to.equal('paused');
+      } finally {
+        clock.restore();
+      }
+      new BroadcastChannel(gate).postMessage('');
+      await engine.waitForChange('upload-completed', 2);
+      expect(engine.changeNames('cloud.bin')).to.include.members(['upload-paused', 'upload-resumed']);
+      expect(engine.details('upload-paused').map(({ reason }) => reason)).to.deep.equal(['slow-file']);
     }
   });
 });
@@ -62,20 +124,20 @@ describe('as many failing files as may run at once', () => {
     await until(() => doneCount() === good.length);
   });
 
-  it('let at most as many more start as there are slots while nothing is uploaded', async () => {
+  it('let others start while they wait, four times as many at most', async () => {
     const clock = stopClock();
     try {
       const { service, uploader } = world({ concurrency: 2, policy: { baseMs: 1e6, capMs: 1e6 } });
-      const files = Array.from({ length: 12 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
+      const files = Array.from({ length: 30 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
       await Promise.all([uploader.addFiles(files), settle()]);
-      for (const expected of [6, 7, 8, 8, 8]) {
+      for (const expected of [6, 12, 18, 24, 24]) {
         for (const request of service.waiting('open'))
           request.refuse(new UploaderError('service-failed', 'down', { status: 503 }));
         const started = (): readonly FileSnapshot[] =>
           uploader.snapshot.files.filter(({ phase }) => phase !== 'queued');
         await until(() => started().every(({ retryAt }) => retryAt !== undefined));
         expect(started()).to.have.length(expected);
-        await clock.pass(500);
+        await clock.pass(1000);
         await settle();
       }
     } finally {

@@ -63,6 +63,8 @@ export const EVENTS: { readonly [T in UploadEventType]: UploadEvent } = {
   offline: { type: 'offline', generation },
   online: { type: 'online', generation },
   'lock-taken': { type: 'lock-taken', generation },
+  'file-silent': { type: 'file-silent', generation },
+  'file-answers': { type: 'file-answers', generation },
   'lock-acquired': { type: 'lock-acquired', generation },
   succeeded: { type: 'succeeded', generation, result },
   'run-failed': { type: 'run-failed', generation, error },
@@ -115,7 +117,7 @@ const MEANINGS: { readonly [R in StateName]: string } = {
   committing: 'all chunks are stored; the commit request is sent',
   accepted: 'the service has accepted the commit (202), which is repeated until it is complete',
   blocked:
-    'the run waits for another tab, the network or sign-in, or several of them; the table shows one that waits for another tab',
+    'the run waits for another tab, the network, sign-in or the bytes of its file, or several of them; the table shows one that waits for another tab',
   user: 'paused by the user',
   suspended: 'paused because the element was removed from the page',
   resuming: 'the file of an earlier page is being looked for, or a chosen one is compared with it',

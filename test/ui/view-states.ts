@@ -103,6 +103,7 @@ export const VIEW_STATES: Readonly<Record<string, Shown>> = {
   'a row that waits for sign-in': list(paused('signed-out')),
   'a row that waits for a challenge': list(paused('challenge')),
   'a row that waits for a busy service': list(paused('rate-limited')),
+  'a row that waits for the bytes of its file': list(paused('slow-file')),
   'a row that is in another tab': list(paused('other-tab')),
   'a row that resumes after a reload': list(paused('resuming')),
   'a row that needs its file': list(paused('needs-file')),

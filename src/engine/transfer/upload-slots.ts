@@ -3,8 +3,16 @@
 import type { UploadSlot } from '../../pipeline/upload.ts';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
 
+/** An upload that uses slots. */
+export interface SlotUser {
+  /** Position in the list. A free slot goes to the waiting upload with the lowest number. */
+  readonly order: number;
+  /** Time at which the upload last got or released a slot, or sent bytes, on the clock of `performance.now()`. */
+  usedSlotMs: number;
+}
+
 interface Waiting {
-  readonly order: () => number;
+  readonly user: SlotUser;
   readonly enter: (slot: UploadSlot) => void;
 }
 
@@ -33,8 +41,6 @@ export class UploadSlots {
     this.#fill();
   }
 
-  /** Number of slots granted so far. */
-  grantedCount = 0;
   /** Upper bound of `limit`. */
   maxSlots = MAX_SLOTS;
 
@@ -43,12 +49,13 @@ export class UploadSlots {
     return this.#adaptive?.limit ?? this.maxSlots;
   }
 
-  get hasIdleSlot(): boolean {
-    return this.#taken < this.limit;
+  /** The uploads that wait for a slot. */
+  get waitingUsers(): ReadonlySet<SlotUser> {
+    return new Set([...this.#waiting].map(({ user }) => user));
   }
 
   /** Resolves when a slot is free. Rejects with the signal's reason if `signal` aborts. */
-  acquireSlot(order: () => number, signal: AbortSignal): Promise<UploadSlot> {
+  acquireSlot(user: SlotUser, signal: AbortSignal): Promise<UploadSlot> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason);
@@ -59,7 +66,7 @@ export class UploadSlots {
         reject(signal.reason);
       };
       const waiting: Waiting = {
-        order,
+        user,
         enter: (slot) => {
           signal.removeEventListener('abort', onAbort);
           resolve(slot);
@@ -99,21 +106,23 @@ export class UploadSlots {
   #fill(): void {
     while (this.#taken < this.limit && this.#waiting.size > 0) {
       let first: Waiting | undefined;
-      for (const waiting of this.#waiting) if (!first || waiting.order() < first.order()) first = waiting;
+      for (const waiting of this.#waiting)
+        if (!first || waiting.user.order < first.user.order) first = waiting;
       if (!first) return;
       this.#waiting.delete(first);
       this.#taken += 1;
-      this.grantedCount += 1;
-      first.enter(this.#slot());
+      first.enter(this.#slot(first.user));
     }
   }
 
-  #slot(): UploadSlot {
+  #slot(user: SlotUser): UploadSlot {
     let isTaken = true;
+    user.usedSlotMs = performance.now();
     return {
       release: () => {
         if (!isTaken) return;
         isTaken = false;
+        user.usedSlotMs = performance.now();
         this.#taken -= 1;
         this.#fill();
       },

@@ -1,16 +1,18 @@
 // Upload slots, which all files share: their number, and which file gets the next slot.
 
 import { expect } from '@open-wc/testing';
-import { UploadSlots } from '../../../src/engine/transfer/upload-slots.ts';
+import { type SlotUser, UploadSlots } from '../../../src/engine/transfer/upload-slots.ts';
 import { rejection, settled } from '../../support/collect.ts';
 import { listenersOf } from '../../support/listeners.ts';
 
 const forever = new AbortController().signal;
 
-/** Requests a slot. Adds `order()` to `given` when the slot is granted. */
-function asking(slots: UploadSlots, order: () => number, given: number[]) {
-  return slots.acquireSlot(order, forever).then((slot) => {
-    given.push(order());
+const userOf = (order: number): SlotUser => ({ order, usedSlotMs: 0 });
+
+/** Requests a slot. Adds the order of the user to `given` when the slot is granted. */
+function asking(slots: UploadSlots, user: SlotUser, given: number[]) {
+  return slots.acquireSlot(user, forever).then((slot) => {
+    given.push(user.order);
     return slot;
   });
 }
@@ -20,11 +22,10 @@ describe('slots', () => {
     const slots = new UploadSlots(2);
     slots.slowDown(1);
     const given: number[] = [];
-    const [first] = await Promise.all([asking(slots, () => 1, given), asking(slots, () => 2, given)]);
-    void asking(slots, () => 3, given);
+    const [first] = await Promise.all([asking(slots, userOf(1), given), asking(slots, userOf(2), given)]);
+    void asking(slots, userOf(3), given);
     await settled();
     expect(given).to.deep.equal([1, 2]);
-    expect(slots.hasIdleSlot).to.equal(false);
     first?.release();
     await settled();
     expect(given).to.deep.equal([1, 2, 3]);
@@ -33,12 +34,12 @@ describe('slots', () => {
   it('go to the file that started first, or was prioritized since', async () => {
     const slots = new UploadSlots(1);
     const given: number[] = [];
-    const orders = { late: 9 };
-    const held = await slots.acquireSlot(() => 0, forever);
-    void asking(slots, () => 5, given).then((slot) => slot.release());
-    void asking(slots, () => orders.late, given).then((slot) => slot.release());
-    void asking(slots, () => 3, given).then((slot) => slot.release());
-    orders.late = -1;
+    const late = { order: 9, usedSlotMs: 0 };
+    const held = await slots.acquireSlot(userOf(0), forever);
+    void asking(slots, userOf(5), given).then((slot) => slot.release());
+    void asking(slots, late, given).then((slot) => slot.release());
+    void asking(slots, userOf(3), given).then((slot) => slot.release());
+    late.order = -1;
     held.release();
     await settled();
     expect(given).to.deep.equal([-1, 3, 5]);
@@ -63,31 +64,31 @@ describe('slots', () => {
 
   it('are reset by a different setting, and unchanged by the same one', async () => {
     const slots = new UploadSlots('auto');
-    expect([slots.limit, slots.maxSlots, slots.grantedCount]).to.deep.equal([2, 6, 0]);
+    expect([slots.limit, slots.maxSlots]).to.deep.equal([2, 6]);
     for (let at = 0; at < 20; at += 1) slots.onChunkStored(100);
     slots.configure('auto');
     expect(slots.limit).to.equal(6);
     slots.configure(1);
     expect([slots.limit, slots.maxSlots]).to.deep.equal([1, 1]);
     const given: number[] = [];
-    const first = await asking(slots, () => 1, given);
-    for (const order of [2, 3]) void asking(slots, () => order, given);
+    const first = await asking(slots, userOf(1), given);
+    for (const order of [2, 3]) void asking(slots, userOf(order), given);
     await settled();
     expect(given).to.deep.equal([1]);
     slots.configure(2);
     await settled();
     expect(given).to.deep.equal([1, 2]);
     slots.configure('auto');
-    expect([slots.limit, slots.maxSlots, slots.grantedCount]).to.deep.equal([2, 6, 2]);
+    expect([slots.limit, slots.maxSlots]).to.deep.equal([2, 6]);
     first.release();
     await settled();
-    expect(slots.grantedCount).to.equal(3);
+    expect(given).to.deep.equal([1, 2, 3]);
   });
 
   it('are granted to waiting requests as soon as there are more', async () => {
     const given: number[] = [];
     const quick = new UploadSlots('auto');
-    for (const order of [1, 2, 3]) void asking(quick, () => order, given);
+    for (const order of [1, 2, 3]) void asking(quick, userOf(order), given);
     await settled();
     expect(given).to.deep.equal([1, 2]);
     quick.onChunkStored(100);
@@ -95,7 +96,7 @@ describe('slots', () => {
     expect(given).to.deep.equal([1, 2, 3]);
     const fast = new UploadSlots('auto');
     given.length = 0;
-    for (const order of [1, 2, 3]) void asking(fast, () => order, given);
+    for (const order of [1, 2, 3]) void asking(fast, userOf(order), given);
     await settled();
     // More bytes at once than buffers hold, so the connection is fast.
     fast.onBytesSent(2 ** 23);
@@ -103,7 +104,7 @@ describe('slots', () => {
     expect([given, fast.limit]).to.deep.equal([[1, 2, 3], 6]);
     const many = new UploadSlots('auto');
     given.length = 0;
-    for (let order = 1; order <= 8; order += 1) void asking(many, () => order, given);
+    for (let order = 1; order <= 8; order += 1) void asking(many, userOf(order), given);
     many.onBytesSent(2 ** 24);
     await settled();
     expect(given).to.have.length(6);
@@ -115,23 +116,37 @@ describe('slots', () => {
   it('leave no listener on a signal', async () => {
     const slots = new UploadSlots(1);
     const { signal, count } = listenersOf(new AbortController().signal);
-    const slot = await slots.acquireSlot(() => 0, signal);
+    const slot = await slots.acquireSlot(userOf(0), signal);
     expect(count()).to.equal(0);
-    const waiting = slots.acquireSlot(() => 1, signal);
+    const waiting = slots.acquireSlot(userOf(1), signal);
     expect(count()).to.equal(1);
     slot.release();
     await waiting;
     expect(count()).to.equal(0);
   });
 
+  it('note which uploads wait for them, and when an upload last used one', async () => {
+    const slots = new UploadSlots(1);
+    const [first, second] = [userOf(1), userOf(2)];
+    const slot = await slots.acquireSlot(first, forever);
+    expect(first.usedSlotMs).to.be.within(1, performance.now());
+    const next = slots.acquireSlot(second, forever);
+    expect([...slots.waitingUsers]).to.deep.equal([second]);
+    first.usedSlotMs = 0;
+    slot.release();
+    await next;
+    expect(slots.waitingUsers.size).to.equal(0);
+    expect(first.usedSlotMs).to.be.within(1, performance.now());
+  });
+
   it('are released once even if released twice', async () => {
     const slots = new UploadSlots(1);
     const given: number[] = [];
-    const slot = await slots.acquireSlot(() => 0, forever);
+    const slot = await slots.acquireSlot(userOf(0), forever);
     slot.release();
     slot.release();
-    await asking(slots, () => 1, given);
-    void asking(slots, () => 2, given);
+    await asking(slots, userOf(1), given);
+    void asking(slots, userOf(2), given);
     await settled();
     expect(given).to.deep.equal([1]);
   });
@@ -139,13 +154,16 @@ describe('slots', () => {
   it('are not granted to a request that left the queue', async () => {
     const slots = new UploadSlots(1);
     const controller = new AbortController();
-    const held = await slots.acquireSlot(() => 0, forever);
-    const waiting = slots.acquireSlot(() => 1, controller.signal);
+    const held = await slots.acquireSlot(userOf(0), forever);
+    const waiting = slots.acquireSlot(userOf(1), controller.signal);
     controller.abort('canceled');
     expect(await rejection(waiting)).to.equal('canceled');
     held.release();
-    expect(slots.hasIdleSlot).to.equal(true);
-    expect(await rejection(slots.acquireSlot(() => 1, controller.signal))).to.equal('canceled');
+    expect(slots.waitingUsers.size).to.equal(0);
+    const given: number[] = [];
+    await asking(slots, userOf(2), given);
+    expect(given).to.deep.equal([2]);
+    expect(await rejection(slots.acquireSlot(userOf(1), controller.signal))).to.equal('canceled');
   });
 
   it('are fewer when the connection is overloaded, and never zero', () => {
