@@ -3,7 +3,7 @@
 
 import { codeFacts, isRetryable } from './error-codes.ts';
 import { UploaderError } from './errors.ts';
-import { perOrigin, sleepUntil } from './wait.ts';
+import { sleepUntil } from './wait.ts';
 import { warnOnceHere } from './warn.ts';
 
 /** When a failed request is repeated, and when it fails for good. Times in milliseconds. */
@@ -33,7 +33,8 @@ const CAP_MS = 30_000;
 const ATTEMPTS = 8;
 /** The console names the error after this number of attempts. */
 const WARN_AFTER = 8;
-/** Longest time between two failures that counts. A longer time means that the device slept. */
+/** Longest times of an attempt, and from a failure to the next attempt, that count. A longer time means that the device slept. */
+const LONGEST_ATTEMPT_MS = 900_000;
 const LONGEST_GAP_MS = 120_000;
 /** While the browser is offline, the delay is as long as after this number of failed attempts. */
 const OFFLINE_ATTEMPT = 6;
@@ -187,9 +188,6 @@ export class HostBackoff {
   }
 }
 
-/** Returns a function that maps a URL to the backoff of its origin. */
-export const createHostBackoffs = (): ((url: string) => HostBackoff) => perOrigin(() => new HostBackoff());
-
 export interface RetryHooks {
   readonly policy: RetryPolicy;
   readonly backoff: HostBackoff;
@@ -223,12 +221,18 @@ export class Retries {
   /** Number of attempts that failed without an outage. */
   #refusedCount = 0;
   #failedAtMs: number | undefined;
+  #beganAtMs: number | undefined;
   /** Time that the request kept failing while other requests to the origin succeeded (`#aloneMs`), and in total. */
   #aloneMs = 0;
   #totalMs = 0;
 
   constructor(hooks: RetryHooks) {
     this.#hooks = hooks;
+  }
+
+  /** Call this method when an attempt starts. */
+  begin(): void {
+    this.#beganAtMs = performance.now();
   }
 
   async again(error: unknown): Promise<void> {
@@ -293,11 +297,13 @@ export class Retries {
     if (this.#attempt > 0 || this.#hasWaited) onRecovered?.();
   }
 
-  /** Adds the time since the last failure. */
+  /** Adds the time since the last failure: the wait, and the attempt. The first attempt does not count. */
   #count(backoff: HostBackoff): void {
     const nowMs = performance.now();
     const sinceMs = this.#failedAtMs ?? nowMs;
-    const passedMs = Math.min(nowMs - sinceMs, LONGEST_GAP_MS);
+    const beganAtMs = Math.max(sinceMs, this.#beganAtMs ?? nowMs);
+    const passedMs =
+      Math.min(beganAtMs - sinceMs, LONGEST_GAP_MS) + Math.min(nowMs - beganAtMs, LONGEST_ATTEMPT_MS);
     this.#failedAtMs = nowMs;
     this.#totalMs += passedMs;
     if (backoff.hasSucceededSince(sinceMs)) this.#aloneMs += passedMs;
@@ -317,6 +323,7 @@ export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks): Prom
     do await retries.waitForTurn();
     while (!hooks.backoff.enter());
     try {
+      retries.begin();
       const result = await fn();
       retries.succeed();
       return result;

@@ -1,6 +1,7 @@
 // The types that all layers share: files, chunks, tickets, sessions, records and snapshots.
 
 import type { ErrorCode } from './errors.ts';
+import type { Host } from './host.ts';
 import type { PauseReason } from './phases.ts';
 
 /** Random id of one file in the list, valid until the page is closed. */
@@ -158,10 +159,12 @@ export type Put = (
     readonly onProgress?: (sentBytes: number) => void;
     /** True if the browser may be unable to send the body. A failure then says nothing about the storage. */
     readonly isUnsure?: boolean;
-    /** Time without progress after which the PUT rejects with `upload-stalled`, in milliseconds. */
+    /** Time without progress after which the PUT rejects with `upload-stalled`, in milliseconds; longer if `host` knows why. */
     readonly stallMs?: number;
-    /** Called after a PUT over HTTP/2 or later, if the storage sends `Timing-Allow-Origin`. */
-    readonly onMultiplexed?: () => void;
+    /** What is known of the origin of the URL. It learns from the PUT. */
+    readonly host?: Host;
+    /** Returns a signal that aborts when open connections may be dead. A PUT that does not move then rejects with `network`. */
+    readonly connectionChange?: () => AbortSignal;
   },
 ) => Promise<void>;
 

@@ -1,11 +1,12 @@
 // Builds the parameters of one run. Connects the pipeline to the service, the store and the workers.
 
 import type { Change } from '../core/changes.ts';
-import { canRetry, codeFacts, type ErrorCode, isCallRetryable } from '../core/error-codes.ts';
+import { canRetry, type ErrorCode, isCallRetryable } from '../core/error-codes.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
+import type { Host } from '../core/host.ts';
 import { pathUnder } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
-import { type HostBackoff, type RetryPolicy, retrying } from '../core/retries.ts';
+import { type RetryPolicy, retrying } from '../core/retries.ts';
 import type { ErrorSnapshot, FileId, HashSlice, NextAttempt, PickedFile, Session } from '../core/types.ts';
 import { abortable } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
@@ -29,8 +30,8 @@ const READ_FILE_MS = 30_000;
 /** Everything that the runs of all uploads share. */
 export interface RunContext {
   readonly slots: UploadSlots;
-  /** Returns the `Retry-After` backoff for the origin of a URL. */
-  readonly backoffOf: (url: string) => HostBackoff;
+  /** Returns what is known of the origin of a URL. */
+  readonly hostOf: (url: string) => Host;
   /** Returns the current monitor; `Uploader.restore()` creates a new one. */
   readonly monitor: () => ConnectionMonitor;
   readonly policy?: RetryPolicy | undefined;
@@ -143,7 +144,7 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
 /** Creates the parameters that do not need the file. These parameters are enough to repeat a commit. */
 export function createConfirmParts(upload: RunTarget, context: RunContext, signal: AbortSignal, send: Send) {
   const { service, settings } = upload.connection;
-  const { backoffOf, monitor, commitDeadlineMs = RUN_DEFAULTS.commitDeadlineMs } = context;
+  const { hostOf, monitor, commitDeadlineMs = RUN_DEFAULTS.commitDeadlineMs } = context;
   const policy = { maxMs: settings.retryMs, ...context.policy };
   const rename = (name: string): void => upload.rename(name);
   const connectionChange = (): AbortSignal => monitor().change;
@@ -167,11 +168,11 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
       onLockAcquired: () => send({ type: 'lock-acquired' }),
     }),
     connectionChange,
-    backoffOf,
+    hostOf,
     retrying: (call, callSignal) =>
       retrying(call, {
         policy,
-        backoff: backoffOf(settings.baseUrl),
+        backoff: hostOf(settings.baseUrl).backoff,
         signal: callSignal,
         connectionChange,
         onOffline: reports.onOffline,
@@ -211,7 +212,7 @@ export function createRunParts(
       !upload.resumeState.knows(picked.file) &&
       // The name of a record must be known first.
       settings.onConflict !== 'rename' &&
-      context.backoffOf(settings.baseUrl).isOpen &&
+      context.hostOf(settings.baseUrl).backoff.isOpen &&
       // Otherwise, it would ask the user to sign in, although another tab may be uploading the file.
       (Boolean(settings.getToken) || service.isReady),
     cancel: service.cancel,
@@ -233,7 +234,8 @@ export function createRunParts(
     bytesPerSecond: context.bytesPerSecond,
     waitForBandwidth: (sizeBytes, moveSignal) => monitor().waitForBandwidth(sizeBytes, moveSignal),
     stallMs: (sizeBytes) => ownStallMs ?? stallMs(sizeBytes, (context.bytesPerSecond() ?? 0) / slots.limit),
-    acquireSlot: (slotSignal) => slots.acquireSlot(upload, slotSignal),
+    acquireSlot: (host, slotSignal) => slots.acquireSlot(host, upload, slotSignal),
+    slowDown: (host, attempts) => slots.slowDown(host, attempts),
     identify: () => identifyUpload(upload, picked, hashSlice, signal),
   };
 }
@@ -244,12 +246,11 @@ export function createRunParts(
  */
 export function reportsOf(
   upload: RunTarget,
-  { slots, onBytesSent, report, throttle }: RunContext,
+  { onBytesSent, report, throttle }: RunContext,
   signal: AbortSignal,
   send: Send,
 ) {
   const { connection, id, progress } = upload;
-  const startedMs = new Map<number, number>();
   /** Indexes of chunks that are recorded as stored. These chunks do not count as unsent. */
   let recorded: ReadonlySet<number> = new Set();
   return {
@@ -275,20 +276,14 @@ export function reportsOf(
       report({ name: 'chunk-hashed', detail: { id, index, hash, sizeBytes } });
       throttle.reportSoon(upload);
     },
-    onPut: ({ index }) => {
-      startedMs.set(index, performance.now());
-      send({ type: 'put-started' });
-    },
-    onMultiplexed: () => slots.allowMultiplexed(),
+    onPut: () => send({ type: 'put-started' }),
     onSent: (chunk, sentBytes) => {
       if (signal.aborted) return;
       const movedBytes = progress.onSent(chunk, sentBytes);
       if (movedBytes > 0) {
-        upload.usedSlotMs = performance.now();
         endRetry(upload, send);
         if (upload.phase === 'paused') send({ type: 'online' });
       }
-      slots.onBytesSent(movedBytes);
       onBytesSent(movedBytes);
       throttle.reportSoon(upload);
     },
@@ -298,8 +293,6 @@ export function reportsOf(
       progress.onStored(chunk);
       endRetry(upload, send);
       if (!recorded.has(index)) upload.unsentCount -= 1;
-      slots.onChunkStored(performance.now() - (startedMs.get(index) ?? Number.NEGATIVE_INFINITY));
-      startedMs.delete(index);
       report({ name: 'chunk-uploaded', detail: { id, index, hash, receipt, sizeBytes, skipped } });
       throttle.reportSoon(upload);
     },
@@ -310,12 +303,7 @@ export function reportsOf(
     },
     onAccepted: () => send({ type: 'commit-accepted' }),
     onOffline: (isOffline) => send({ type: isOffline ? 'offline' : 'online' }),
-    onWait: (atMs, error, attempts) => {
-      // A connection that breaks repeatedly may be cut by a limit of time.
-      const isCut = error.code === 'network' && attempts > 1;
-      if (codeFacts(error.code).isCongestion || isCut) slots.slowDown(attempts);
-      scheduleRetry(send, atMs, error);
-    },
+    onWait: (atMs, error) => scheduleRetry(send, atMs, error),
   } satisfies Partial<RunParts>;
 }
 

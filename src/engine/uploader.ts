@@ -5,8 +5,9 @@ import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.t
 import { createSettings, type Settings, type SettingsInput, type Warn } from '../core/config.ts';
 import { contentOf } from '../core/content.ts';
 import { UploaderError } from '../core/errors.ts';
+import { createHosts } from '../core/host.ts';
 import { preconnect } from '../core/preconnect.ts';
-import { createHostBackoffs, type RetryPolicy } from '../core/retries.ts';
+import type { RetryPolicy } from '../core/retries.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import { warnOnce } from '../core/warn.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
@@ -129,7 +130,7 @@ export class Uploader {
     this.#commands = new Commands(this.#scheduler);
     const context: UploadContext = {
       slots: this.#slots,
-      backoffOf: createHostBackoffs(),
+      hostOf: createHosts(),
       monitor: () => this.#monitor,
       tabLocks: this.#tabLocks,
       report: this.#report,

@@ -1,6 +1,8 @@
 // The stage that sends chunks to their upload URLs, one per slot, and retries failed PUTs with new tickets.
 
+import { codeFacts } from '../core/error-codes.ts';
 import { UploaderError } from '../core/errors.ts';
+import type { Host } from '../core/host.ts';
 import { type HostBackoff, Retries, type RetryPolicy } from '../core/retries.ts';
 import { Bell, mapUnordered } from '../core/streams.ts';
 import type { HashSlice, Put, StoredChunk, Ticket, TicketedChunk } from '../core/types.ts';
@@ -8,8 +10,11 @@ import { abortable } from '../core/wait.ts';
 import { type ByteBudget, readBody } from './hash.ts';
 import { isStale } from './presign.ts';
 
-/** Permission for one PUT. */
+/** Permission for one PUT to an origin. Its methods tell the origin's slots how PUTs go. */
 export interface UploadSlot {
+  /** The number of bytes of the PUT that were sent; 0 if it has failed. */
+  onSent(sentBytes: number): void;
+  onStored(): void;
   release(): void;
 }
 
@@ -19,7 +24,9 @@ export interface UploadParts {
   /** Present if the browser may be unable to send the slices of `hashSlice`. Resolves with copies in memory instead. */
   readonly copySlice?: HashSlice;
   readonly budget: ByteBudget;
-  readonly acquireSlot: (signal: AbortSignal) => Promise<UploadSlot>;
+  readonly acquireSlot: (host: Host, signal: AbortSignal) => Promise<UploadSlot>;
+  /** Halves the slots of an origin that is overloaded. */
+  readonly slowDown: (host: Host, attempts: number) => void;
   readonly put: Put;
   /** Requests a new ticket for a chunk. */
   readonly renew: (chunk: TicketedChunk) => Promise<Ticket>;
@@ -28,10 +35,10 @@ export interface UploadParts {
   /** Receipts of the chunks that this run has stored, by hash. This stage adds to them. */
   readonly receipts: Map<string, string>;
   readonly policy: RetryPolicy;
-  /** Returns the `Retry-After` backoff for the origin of a URL. */
-  readonly backoffOf: (url: string) => HostBackoff;
+  /** Returns what is known of the origin of a URL. */
+  readonly hostOf: (url: string) => Host;
   readonly signal: AbortSignal;
-  /** Returns a signal that aborts when open connections may be dead. PUTs are then repeated immediately. */
+  /** Returns a signal that aborts when open connections may be dead. PUTs that do not move are then repeated immediately. */
   readonly connectionChange: () => AbortSignal;
   /** Returns the timeout without progress for a PUT of this size, ms. */
   readonly stallMs: (sizeBytes: number) => number;
@@ -47,8 +54,6 @@ export interface UploadParts {
   /** Called with the number of bytes of the chunk that were handed to the network so far; 0 after a failed PUT. */
   readonly onSent: (chunk: TicketedChunk, sentBytes: number) => void;
   readonly onPut: (chunk: TicketedChunk) => void;
-  /** Called after a PUT over HTTP/2 or later, where PUTs share one connection. */
-  readonly onMultiplexed: () => void;
   /** Called before a wait, with the time of the next attempt (epoch ms), and the number of attempts so far. */
   readonly onWait: (atMs: number, error: UploaderError, attempts: number) => void;
   readonly onOffline: (isOffline: boolean) => void;
@@ -70,8 +75,8 @@ export class ChunkTooLarge {
  * request, or the network may change before a large chunk is sent.
  */
 const MOST_CUTS = 4;
-/** Longest timeout without progress, in milliseconds. A silent server would otherwise occupy its slot for hours. */
-const MAX_STALL_MS = 600_000;
+/** Time that a chunk keeps its slot while it is read again, in milliseconds. */
+const READ_IN_SLOT_MS = 1000;
 /** No further chunk of a file starts while this many wait to retry, since the storage may be down. */
 const MAX_WAITING = 6;
 
@@ -100,9 +105,10 @@ export function upload(
   const sending: Sending = { ...parts, ...own, read: parts.hashSlice };
   const { fewer, giveUp, signal, waiting } = sending;
   const admit = async (chunk: TicketedChunk): Promise<UploadSlot | undefined> => {
-    if (!needsSlot(chunk, sending)) return undefined;
+    const url = urlToSend(chunk, sending);
+    if (url === undefined) return undefined;
     while (waiting.size >= MAX_WAITING) await abortable(fewer.wait(), signal);
-    return parts.acquireSlot(signal);
+    return parts.acquireSlot(parts.hostOf(url), signal);
   };
   return mapUnordered(chunks, admit, ({ body, ...chunk }, slot) =>
     store(chunk, { body }, slot, sending).catch((error) => {
@@ -112,8 +118,9 @@ export function upload(
   );
 }
 
-const needsSlot = (chunk: TicketedChunk, { inFlight }: Sending): boolean =>
-  chunk.receipt === undefined && chunk.ticket?.upload !== undefined && !inFlight.has(chunk.hash);
+/** Returns the upload URL of a chunk that has to be sent. */
+const urlToSend = ({ hash, receipt, ticket }: TicketedChunk, { inFlight }: Sending): string | undefined =>
+  receipt === undefined && !inFlight.has(hash) ? ticket?.upload?.url : undefined;
 
 /** Stores a chunk. If an equal chunk is being sent, waits for it, then uses its receipt. */
 async function store(
@@ -165,23 +172,26 @@ async function send(
   firstSlot: UploadSlot | undefined,
   parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
-  const { budget, backoffOf, connectionChange, onMultiplexed, onPut, onSent, proven, put, signal } = parts;
-  // Belongs to the host of the latest upload URL.
-  let backoff: HostBackoff | undefined = firstTicket?.upload && backoffOf(firstTicket.upload.url);
+  const { budget, connectionChange, hostOf, onPut, onSent, proven, put, signal } = parts;
+  /** Host of the latest upload URL. */
+  let host: Host | undefined = firstTicket?.upload && hostOf(firstTicket.upload.url);
   /** True while this chunk has the turn to send a request to that host. A new ticket is requested in this turn. */
   let hasTurn = false;
   const retries = new Retries({
     ...parts,
     get backoff() {
-      return backoff as HostBackoff;
+      return host?.backoff as HostBackoff;
+    },
+    onWait: (atMs, error, attempts) => {
+      // A connection that breaks repeatedly may be cut by a limit of time.
+      const isCut = error.code === 'network' && attempts > 1;
+      if (host && (codeFacts(error.code).isCongestion || isCut)) parts.slowDown(host, attempts);
+      parts.onWait(atMs, error, attempts);
     },
   });
   let isBudgeted = bytes.body !== undefined;
   let slot = firstSlot;
   let ticket = firstTicket;
-  /** Each stall doubles the timeout: behind a proxy that buffers uploads, the measured rate is too high. */
-  let stallCount = 0;
-  let cutCount = 0;
   /** Bytes that the bandwidth limit has allowed, but that are not sent yet. */
   let unsentBytes = 0;
   let giveBack: (unsentBytes: number) => void = () => undefined;
@@ -195,7 +205,7 @@ async function send(
   };
   try {
     for (;;) {
-      hasTurn ||= !backoff || backoff.enter();
+      hasTurn ||= !host || host.backoff.enter();
       if (!hasTurn) {
         // Meanwhile, other chunks can use the slot and the memory.
         releaseSlot();
@@ -211,8 +221,8 @@ async function send(
         ticket = await parts.renew(chunk);
       }
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
-      backoff = backoffOf(ticket.upload.url);
-      slot ??= await parts.acquireSlot(signal);
+      host = hostOf(ticket.upload.url);
+      slot ??= await parts.acquireSlot(host, signal);
       if (unsentBytes === 0) giveBack = await parts.waitForBandwidth(chunk.sizeBytes, signal);
       unsentBytes = chunk.sizeBytes;
       // The ticket may have expired during the waits above.
@@ -222,42 +232,55 @@ async function send(
       }
       if (parts.read === parts.copySlice) bytes.body = undefined;
       const isUnsure = parts.copySlice !== undefined && parts.read !== parts.copySlice;
-      bytes.body ??= await readBody(chunk, parts.file, parts.read, signal);
+      if (!bytes.body) {
+        const timer = setTimeout(releaseSlot, READ_IN_SLOT_MS);
+        bytes.body = await readBody(chunk, parts.file, parts.read, signal).finally(() => clearTimeout(timer));
+        if (!slot) continue;
+      }
       const change = connectionChange();
+      const startedMs = performance.now();
+      const { onSent: onSlotSent, onStored: onSlotStored } = slot;
       try {
         signal.throwIfAborted();
         releaseBudget();
         onPut(chunk);
+        retries.begin();
         await put(ticket.upload, bytes.body, {
-          signal: AbortSignal.any([signal, change]),
-          stallMs: Math.min(parts.stallMs(chunk.sizeBytes) * 2 ** stallCount, MAX_STALL_MS),
+          signal,
+          connectionChange,
+          host,
+          stallMs: parts.stallMs(chunk.sizeBytes),
           onProgress: (sentBytes) => {
             unsentBytes = chunk.sizeBytes - sentBytes;
+            onSlotSent(sentBytes);
             onSent(chunk, sentBytes);
           },
-          onMultiplexed,
           isUnsure,
         });
         unsentBytes = 0;
+        onSlotStored();
         proven.sizeBytes = Math.max(proven.sizeBytes, chunk.sizeBytes);
         retries.succeed();
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
         hasTurn = false;
         signal.throwIfAborted();
+        onSlotSent(0);
         const { code, status } = error instanceof UploaderError ? error : {};
-        if (code === 'upload-stalled') stallCount += 1;
-        if (code === 'network' && isUnsure && unsentBytes === chunk.sizeBytes)
+        const isBroken = code === 'network' || code === 'offline';
+        if (code === 'network' && isUnsure && unsentBytes === chunk.sizeBytes && !change.aborted)
           parts.read = parts.copySlice as HashSlice;
         const { sizeBytes } = chunk;
         const canHalve = sizeBytes > parts.minChunkBytes;
         const isTooLarge = canHalve && code === 'upload-refused' && status === 413;
         const wasSent = canHalve && unsentBytes < sizeBytes;
         // After the last byte, a gateway may have answered without CORS headers.
-        const isCut = wasSent && unsentBytes > 0 && (code === 'network' || error === change.reason);
-        if (isCut) cutCount += 1;
-        // An unreadable response is often a 413 without CORS headers.
-        const isStuck = (wasSent && code === 'storage-unreadable') || (isCut && cutCount >= MOST_CUTS);
+        const isCut = wasSent && unsentBytes > 0 && isBroken;
+        const cutCount = isCut ? host.onCut(sizeBytes, startedMs) : 0;
+        // An unreadable response is often a 413 without CORS headers: it is one if smaller PUTs have readable responses.
+        const isUnreadable =
+          canHalve && code === 'storage-unreadable' && (wasSent || host.evidence.readableBytes > 0);
+        const isStuck = isUnreadable || cutCount >= MOST_CUTS;
         // One proxy of several may have a lower limit. The storage has accepted this size before.
         if ((isTooLarge || isStuck) && sizeBytes > proven.sizeBytes) throw new ChunkTooLarge(error);
         onSent(chunk, 0);

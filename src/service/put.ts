@@ -3,11 +3,12 @@
 
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
+import { createHosts, type Host } from '../core/host.ts';
 import type { Put, TicketUpload } from '../core/types.ts';
-import { sleep } from '../core/wait.ts';
+import { sleepUntil } from '../core/wait.ts';
 import { isOwnOrigin, isSafeUrl, networkError, readRetryAfterMs, readText, watchPolicy } from './http.ts';
 import { FAULTS, putMeaningOf } from './profile.ts';
-import { createReadability } from './readability.ts';
+import { readabilityOf } from './readability.ts';
 
 export interface PutOptions {
   readonly baseUrl: string;
@@ -19,16 +20,12 @@ export interface PutOptions {
 
 const STALL_MS = 30_000;
 const MAX_ANSWER_BYTES = 65_536;
-// Factor for `stallMs` until the first byte is sent. Browsers send only six requests to a host at once; the others wait, but have
-// not stalled.
-const PATIENCE_BEFORE_FIRST_BYTE = 4;
-// Factor for `stallMs` after the last byte. There are no progress events while the system sends its buffer and the storage
-// processes the bytes.
-const PATIENCE_FOR_ANSWER = 2;
-/** Limit of `stallMs` multiplied by a factor, in milliseconds. The timeout is never shorter than `stallMs`. */
-const MOST_PATIENCE_MS = 120_000;
-/** Limit of the patience with a storage that has answered before without earlier progress, in milliseconds. */
-const LONGEST_SILENCE_MS = 600_000;
+/**
+ * When connections may be dead, a PUT continues if it had a sign of life in this time, in milliseconds. It then has to have the
+ * next one in `NEXT_SIGN_MS`.
+ */
+const MOVING_MS = 2000;
+const NEXT_SIGN_MS = 5000;
 
 /**
  * Creates the function that sends a chunk. It rejects with the signal's reason, or with one of these `UploaderError`s, after which
@@ -38,36 +35,27 @@ const LONGEST_SILENCE_MS = 600_000;
  * `storage-unreadable` and `bad-config`, only a change of the settings of the storage or the page helps.
  */
 export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses = {} }: PutOptions): Put {
-  /** True once the storage is known to use HTTP/2 or later. */
-  let isShared = false;
-  /**
-   * Longest time until a successful PUT showed its first progress, in milliseconds. Behind a service worker, which hides progress,
-   * it is the time until the response.
-   */
-  let longestSilenceMs = 0;
-  const begin = createReadability();
-  return (upload, body, { signal, onProgress, onMultiplexed, isUnsure, stallMs = usualStallMs }) =>
+  const ownHosts = createHosts();
+  return (
+    upload,
+    body,
+    { signal, onProgress, isUnsure, connectionChange, stallMs = usualStallMs, host = ownHosts(upload.url) },
+  ) =>
     new Promise<void>((resolve, reject) => {
       signal.throwIfAborted();
       const url = new URL(upload.url);
       if (!isSafeUrl(baseUrl, url)) throw new UploaderError('bad-response', 'an upload URL is not https');
       const isOwn = isOwnOrigin(url);
       const xhr = new XMLHttpRequest();
-      const attempt = begin(upload.url, body.size);
+      const readability = readabilityOf(host.evidence, upload.url, body.size);
       let sentBytes = 0;
       const settled = new AbortController();
-      const times = (count: number): number => Math.max(stallMs, Math.min(stallMs * count, MOST_PATIENCE_MS));
-      let patienceMs = Math.max(
-        times(PATIENCE_BEFORE_FIRST_BYTE),
-        Math.min(PATIENCE_BEFORE_FIRST_BYTE * longestSilenceMs, LONGEST_SILENCE_MS),
-      );
-      let lastSignMs = performance.now();
-      let silenceMs: number | undefined;
-      const hasSign = (nextPatienceMs: number): void => {
-        patienceMs = nextPatienceMs;
-        const beforeMs = lastSignMs;
-        lastSignMs = performance.now();
-        silenceMs ??= lastSignMs - beforeMs;
+      const patience = host.patienceFor(body.size, stallMs);
+      const silence = new Silence(patience.firstByteMs);
+      let firstByteMs: number | undefined;
+      const hasSign = (longestMs: number): void => {
+        firstByteMs ??= silence.lengthMs;
+        silence.restart(longestMs);
       };
 
       const settle = (error?: unknown): void => {
@@ -80,24 +68,25 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       signal.addEventListener('abort', () => settle(signal.reason), { signal: settled.signal });
 
       xhr.upload.onprogress = ({ loaded }) => {
-        hasSign(stallMs);
+        hasSign(patience.stallMs);
         sentBytes = Math.min(loaded, body.size);
         if (!settled.signal.aborted) onProgress?.(sentBytes);
       };
-      xhr.upload.onload = () => hasSign(times(PATIENCE_FOR_ANSWER));
+      xhr.upload.onload = () => hasSign(patience.answerMs);
       xhr.onprogress = ({ loaded }) => {
         // Only the status is needed. A large body must not fill the page's memory.
         if (loaded > MAX_ANSWER_BYTES) onLoad();
-        else hasSign(stallMs);
+        else hasSign(patience.stallMs);
       };
+      const protocol = watchProtocol(url, host);
       const onAnswer = (answer: PutAnswer): void => {
-        attempt.onReadable();
-        hasSign(stallMs);
+        readability.onReadable();
         const error = errorOf(answer, upload, statuses);
-        if (!error) longestSilenceMs = Math.max(longestSilenceMs, silenceMs ?? 0);
+        const answerMs = firstByteMs === undefined ? 0 : silence.lengthMs;
+        hasSign(patience.stallMs);
+        if (!error) host.onStored(body.size, { firstByteMs: firstByteMs ?? 0, answerMs });
+        protocol.check();
         settle(error);
-        isShared ||= isMultiplexed(url);
-        if (isShared) onMultiplexed?.();
       };
       const onLoad = (): void =>
         onAnswer({
@@ -111,7 +100,8 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
         const byPolicy = await findPolicyError();
         // CORS does not hide responses of the page's own origin.
         if (isOwn) settle(byPolicy ?? networkError());
-        else settle(isUnsure ? networkError() : await attempt.explain(sentBytes, settled.signal, byPolicy));
+        else
+          settle(isUnsure ? networkError() : await readability.explain(sentBytes, settled.signal, byPolicy));
       };
       // `slice` removes the Blob's type, which the browser would send as a Content-Type that is not signed.
       const bytes = body.type === '' ? body : body.slice(0, body.size);
@@ -124,29 +114,101 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
         for (const [name, value] of Object.entries(upload.headers)) xhr.setRequestHeader(name, value);
         xhr.send(bytes);
       }
-      watch().catch(() => undefined);
+      watchChange();
+      watchSilence()
+        .catch(() => undefined)
+        .finally(protocol.end);
 
-      async function watch(): Promise<void> {
-        for (;;) {
-          const leftMs = lastSignMs + patienceMs - performance.now();
-          if (leftMs <= 0) break;
-          await sleep(leftMs, settled.signal);
-        }
+      async function watchSilence(): Promise<void> {
+        await silence.ended(settled.signal);
+        if (silence.isShortened) return settle(networkError());
+        host.onStall(body.size, patience);
         settle(
           new UploaderError(
             'upload-stalled',
-            `No byte of a PUT of ${body.size} bytes was sent for ${Math.round(patienceMs)} ms`,
+            `No byte of a PUT of ${body.size} bytes was sent for ${Math.round(silence.lengthMs)} ms`,
           ),
+        );
+      }
+
+      function watchChange(): void {
+        connectionChange?.().addEventListener(
+          'abort',
+          () => {
+            if (silence.lengthByClockMs > MOVING_MS) return settle(networkError());
+            silence.shorten(NEXT_SIGN_MS);
+            watchChange();
+          },
+          { signal: settled.signal },
         );
       }
     });
 }
 
-/** True if the request used HTTP/2 or later. Known only if the storage sends `Timing-Allow-Origin`. */
-const isMultiplexed = ({ href }: URL): boolean =>
-  performance
-    .getEntriesByName(href, 'resource')
-    .some((entry) => /^h[23]/.test((entry as PerformanceResourceTiming).nextHopProtocol));
+/** The time since the last sign of life of a PUT. */
+class Silence {
+  /** True if the time that is left was shortened since the last sign. */
+  isShortened = false;
+  #longestMs: number;
+  #sinceMs = performance.now();
+  #sinceClockMs = Date.now();
+  #shortening = new AbortController();
+
+  constructor(longestMs: number) {
+    this.#longestMs = longestMs;
+  }
+
+  get lengthMs(): number {
+    return performance.now() - this.#sinceMs;
+  }
+
+  /** The same by the system clock, which also counts the time in which the device slept. */
+  get lengthByClockMs(): number {
+    return Date.now() - this.#sinceClockMs;
+  }
+
+  restart(longestMs: number): void {
+    this.#longestMs = longestMs;
+    this.#sinceMs = performance.now();
+    this.#sinceClockMs = Date.now();
+    this.isShortened = false;
+  }
+
+  /** Shortens the time that is left. */
+  shorten(leftMs: number): void {
+    if (leftMs >= this.#leftMs) return;
+    this.#longestMs = this.lengthMs + leftMs;
+    this.isShortened = true;
+    this.#shortening.abort();
+    this.#shortening = new AbortController();
+  }
+
+  /** Resolves when the silence lasted too long. Rejects with the signal's reason. */
+  async ended(signal: AbortSignal): Promise<void> {
+    for (let leftMs = this.#leftMs; leftMs > 0; leftMs = this.#leftMs)
+      await sleepUntil(leftMs, signal, this.#shortening.signal);
+  }
+
+  get #leftMs(): number {
+    return this.#longestMs - this.lengthMs;
+  }
+}
+
+/**
+ * Notices whether a request uses HTTP/2 or later, which is known only if the storage sends `Timing-Allow-Origin`. The page's own
+ * buffer of these entries may be full, so an observer is needed.
+ */
+function watchProtocol({ href }: URL, host: Host): { check(): void; end(): void } {
+  if (host.isMultiplexed) return { check: () => undefined, end: () => undefined };
+  const read = (entries: PerformanceEntryList): void => {
+    host.isMultiplexed ||= entries.some(
+      (entry) => entry.name === href && /^h[23]/.test((entry as PerformanceResourceTiming).nextHopProtocol),
+    );
+  };
+  const observer = new PerformanceObserver((list) => read(list.getEntries()));
+  observer.observe({ type: 'resource' });
+  return { check: () => read(observer.takeRecords()), end: () => observer.disconnect() };
+}
 
 /** A response of the storage. */
 interface PutAnswer {

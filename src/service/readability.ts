@@ -2,7 +2,8 @@
 // an XHR ends with the same event (decision 0043).
 
 import { UploaderError } from '../core/errors.ts';
-import { abortable, perOrigin } from '../core/wait.ts';
+import type { Evidence } from '../core/host.ts';
+import { abortable } from '../core/wait.ts';
 import { warnOnConsole } from '../core/warn.ts';
 import { networkError } from './http.ts';
 
@@ -11,67 +12,46 @@ const ROUNDS = 3;
 /** Time limit for the request that finds out whether a server can be reached, in milliseconds. */
 const REACH_MS = 30_000;
 
-/** Results of the PUTs to one origin. */
-interface Evidence {
-  /** Size of the largest PUT with a readable response. */
-  readableBytes: number;
-  /**
-   * Number of consecutive PUTs above `readableBytes` whose response was unreadable, although the server could be reached. Parallel
-   * PUTs count once, because the same cause can end all of them.
-   */
-  rounds: number;
-  /** The running request that finds out whether the server can be reached. PUTs that end together share it. */
-  reaching: Promise<boolean> | undefined;
-}
-
-/** Returns a function to call with each PUT. The results of all PUTs are collected by origin. */
-export function createReadability() {
-  const evidenceOf = perOrigin((): Evidence => ({ readableBytes: 0, rounds: 0, reaching: undefined }));
-  return (url: string, sizeBytes: number) => {
-    const { origin, pathname } = new URL(url);
-    const evidence = evidenceOf(url);
-    const { rounds } = evidence;
-    return {
-      onReadable(): void {
-        if (sizeBytes <= evidence.readableBytes) return;
-        evidence.readableBytes = sizeBytes;
-        evidence.rounds = 0;
-      },
-      /**
-       * Returns the error for a PUT without a readable response. `sentBytes` is the number of bytes that were sent. `byPolicy` is
-       * the error if the page's policy has blocked the URL, or a redirect of it: the URL itself is blocked if no request reaches
-       * it.
-       */
-      async explain(
-        sentBytes: number,
-        signal: AbortSignal,
-        byPolicy?: UploaderError,
-      ): Promise<UploaderError> {
-        const error = networkError();
-        const { readableBytes } = evidence;
-        // If the body was sent in part, or a PUT of this size was readable before, the cause is not CORS. Without CORS, the
-        // preflight fails before the first byte, or the browser hides the response after the last byte.
-        if ((sentBytes && sentBytes < sizeBytes) || sizeBytes <= readableBytes) return error;
-        // The query is omitted because it contains the signature.
-        const forget = (): void => {
-          evidence.reaching = undefined;
-        };
-        // A policy may block only this path.
-        const shared = byPolicy ? undefined : evidence.reaching;
-        const reaching = shared ?? canReach(origin + pathname).finally(forget);
-        if (!byPolicy) evidence.reaching = reaching;
-        // `signal` includes the time limit of the PUT.
-        const isReachable = await abortable(reaching, signal).catch(() => false);
-        if (isReachable) {
-          if (evidence.rounds === rounds && ++evidence.rounds === ROUNDS)
-            warnOnConsole(
-              `The page can't read the responses of ${origin} to PUTs of ${sizeBytes} bytes (largest readable: ${readableBytes}). Check its CORS headers and chunk-size.`,
-            );
-        } else if (byPolicy) return byPolicy;
-        else if (!signal.aborted) evidence.rounds = 0;
-        return evidence.rounds < ROUNDS ? error : new UploaderError('storage-unreadable', error.message);
-      },
-    };
+/** Returns the functions to call at the end of a PUT. `evidence` collects the results of all PUTs to the origin. */
+export function readabilityOf(evidence: Evidence, url: string, sizeBytes: number) {
+  const { origin, pathname } = new URL(url);
+  const { rounds } = evidence;
+  return {
+    onReadable(): void {
+      if (sizeBytes <= evidence.readableBytes) return;
+      evidence.readableBytes = sizeBytes;
+      evidence.rounds = 0;
+    },
+    /**
+     * Returns the error for a PUT without a readable response. `sentBytes` is the number of bytes that were sent. `byPolicy` is
+     * the error if the page's policy has blocked the URL, or a redirect of it: the URL itself is blocked if no request reaches
+     * it.
+     */
+    async explain(sentBytes: number, signal: AbortSignal, byPolicy?: UploaderError): Promise<UploaderError> {
+      const error = networkError();
+      const { readableBytes } = evidence;
+      // If the body was sent in part, or a PUT of this size was readable before, the cause is not CORS. Without CORS, the
+      // preflight fails before the first byte, or the browser hides the response after the last byte.
+      if ((sentBytes && sentBytes < sizeBytes) || sizeBytes <= readableBytes) return error;
+      // The query is omitted because it contains the signature.
+      const forget = (): void => {
+        evidence.reaching = undefined;
+      };
+      // A policy may block only this path.
+      const shared = byPolicy ? undefined : evidence.reaching;
+      const reaching = shared ?? canReach(origin + pathname).finally(forget);
+      if (!byPolicy) evidence.reaching = reaching;
+      // `signal` includes the time limit of the PUT.
+      const isReachable = await abortable(reaching, signal).catch(() => false);
+      if (isReachable) {
+        if (evidence.rounds === rounds && ++evidence.rounds === ROUNDS)
+          warnOnConsole(
+            `The page can't read the responses of ${origin} to PUTs of ${sizeBytes} bytes (largest readable: ${readableBytes}). Check its CORS headers and chunk-size.`,
+          );
+      } else if (byPolicy) return byPolicy;
+      else if (!signal.aborted) evidence.rounds = 0;
+      return evidence.rounds < ROUNDS ? error : new UploaderError('storage-unreadable', error.message);
+    },
   };
 }
 

@@ -126,6 +126,33 @@ describe('how long a request is retried', () => {
     expect(request.outcome).to.equal(undefined);
   });
 
+  it('time of long attempts counts in full, but never more than a quarter of an hour each', async () => {
+    /** Starts a request whose attempts take so long. Resolves with the time after which it has failed, in minutes. */
+    const minutesUntilFailed = async (attemptMinutes: number): Promise<number> => {
+      let isOver = false;
+      const attempt = async (): Promise<void> => {
+        await new Promise<void>((resolve) => setTimeout(resolve, attemptMinutes * 60_000));
+        throw new UploaderError('timeout', 'test');
+      };
+      const policy = { maxMs: 3_600_000, baseMs: 0, capMs: 0 };
+      retrying(attempt, { policy, backoff: new HostBackoff(), signal: forever }).catch(() => {
+        isOver = true;
+      });
+      await settled();
+      const beganMs = performance.now();
+      while (!isOver) {
+        await clock.pass(attemptMinutes * 60_000);
+        // Gaps between requests.
+        for (let gap = 0; gap < 9; gap += 1) await clock.pass(0);
+      }
+      return (performance.now() - beganMs) / 60_000;
+    };
+    // The first attempt does not count.
+    expect(await minutesUntilFailed(10)).to.equal(70);
+    // The device slept meanwhile.
+    expect(await minutesUntilFailed(480)).to.equal(5 * 480);
+  });
+
   it('a limit applies to every error', async () => {
     const request = start('network', { policy: { maxMs: 120_000 } });
     await pass(1.5);

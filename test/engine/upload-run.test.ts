@@ -4,7 +4,6 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { StoredChunk } from '../../src/core/types.ts';
 import { Progress } from '../../src/engine/transfer/progress.ts';
-import { UploadSlots } from '../../src/engine/transfer/upload-slots.ts';
 import { describeError, type RunContext, type RunTarget, reportsOf } from '../../src/engine/upload-run.ts';
 import { plan } from '../../src/pipeline/plan.ts';
 import { captureWarnings } from '../support/console.ts';
@@ -19,15 +18,13 @@ function setUp() {
     connection: { service: { client: { auth: { snapshot: { state: 'signed-in', required: false } } } } },
   } as unknown as RunTarget;
   const reported: string[] = [];
-  const slots = new UploadSlots('auto');
   const context = {
-    slots,
     onBytesSent: ignore,
     report: ({ name }: { name: string }) => reported.push(name),
     throttle: { reportSoon: ignore },
   } as unknown as RunContext;
   const stop = new AbortController();
-  return { reports: reportsOf(upload, context, stop.signal, ignore), reported, slots, stop, upload };
+  return { reports: reportsOf(upload, context, stop.signal, ignore), reported, stop, upload };
 }
 
 describe('a run', () => {
@@ -40,22 +37,6 @@ describe('a run', () => {
     expect(upload.unsentCount).to.equal(2);
     for (const chunk of chunks) reports.onStored(chunk);
     expect(upload.unsentCount).to.equal(0);
-  });
-
-  it('uses fewer slots after the storage or the network is overloaded, not after other errors', () => {
-    for (const [code, attempts, limit] of [
-      ['rate-limited', 1, 1],
-      ['upload-stalled', 1, 1],
-      ['network', 1, 2],
-      // The second time, a limit of time may have cut the connection.
-      ['network', 2, 1],
-      ['service-failed', 2, 2],
-      ['hash-mismatch', 2, 2],
-    ] as const) {
-      const { reports, slots } = setUp();
-      reports.onWait(Date.now(), new UploaderError(code, 'refused'), attempts);
-      expect(slots.limit, `${code} ${attempts}`).to.equal(limit);
-    }
   });
 
   it('reports nothing after an abort', () => {

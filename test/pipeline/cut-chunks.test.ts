@@ -9,6 +9,8 @@ import { recordOf, setUpRun } from '../support/running.ts';
 
 type Running = ReturnType<typeof setUpRun>;
 
+const cut = (): UploaderError => new UploaderError('network', 'cut');
+
 /** Sets up a run in which `failure` may return the error of a PUT, half of which is then sent. */
 function setUpCuts(
   file: File,
@@ -32,7 +34,6 @@ function setUpCuts(
   return Object.assign(run, { sizes });
 }
 
-const cut = (): UploaderError => new UploaderError('network', 'cut');
 const halved = ({ reported }: Running): string[] => reported.filter((line) => line.startsWith('chunks of'));
 
 describe('a chunk that is cut in the middle', () => {
@@ -55,7 +56,7 @@ describe('a chunk that is cut in the middle', () => {
         const before = change;
         change = new AbortController();
         before.abort();
-        return before.signal.reason;
+        return cut();
       },
     );
     const { chunks } = await run.start();
@@ -77,7 +78,7 @@ describe('a chunk that is cut in the middle', () => {
         const before = change;
         change = new AbortController();
         before.abort();
-        throw before.signal.reason;
+        throw cut();
       };
       const given = { minChunkBytes: 1, put, connectionChange: () => change.signal };
       const run: Running = setUpRun(fileOf(76, 1000), given);
@@ -129,5 +130,31 @@ describe('a chunk that is cut in the middle', () => {
     expect(await rejection(run.start())).to.equal(refused);
     expect(halved(run)).to.deep.equal([]);
     expect(run.service.count('open')).to.equal(0);
+  });
+});
+
+describe('a chunk whose response is unreadable, before any byte was sent', () => {
+  const unreadable = (): UploaderError => new UploaderError('storage-unreadable', 'no CORS');
+  const setUpUnreadable = (readableBytes: number): Running => {
+    const put: Put = async (upload, body, options) => {
+      if (body.size > 300) throw unreadable();
+      return run.service.put(upload, body, options);
+    };
+    const run: Running = setUpRun(fileOf(77, 1000), { minChunkBytes: 1, put });
+    run.parts.hostOf('https://store.test/').evidence.readableBytes = readableBytes;
+    run.service.answerAll();
+    return run;
+  };
+
+  it('is halved if smaller PUTs to that origin had readable responses', async () => {
+    const run = setUpUnreadable(10);
+    const { chunks } = await run.start();
+    expect(chunks.map(({ sizeBytes }) => sizeBytes)).to.deep.equal([250, 250, 250, 250]);
+  });
+
+  it('fails the file if none had', async () => {
+    const run = setUpUnreadable(0);
+    expect(await rejection<UploaderError>(run.start())).to.include({ code: 'storage-unreadable' });
+    expect(halved(run)).to.deep.equal([]);
   });
 });

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { HostBackoff } from '../../src/core/retries.ts';
+import { Host } from '../../src/core/host.ts';
 import type { Put, TicketedChunk } from '../../src/core/types.ts';
 import { type UploadParts, upload } from '../../src/pipeline/upload.ts';
 import { sha256 } from '../support/bytes.ts';
@@ -141,20 +141,6 @@ describe('a PUT that fails', () => {
     }
   });
 
-  it('without a sign of life is given twice the time with each attempt, but never more than ten minutes', async () => {
-    const patienceMs: (number | undefined)[] = [];
-    const { parts, ticketed } = await setUpSending([1], {
-      policy: { attempts: 12, baseMs: 0, capMs: 0 },
-      stallMs: () => 120_000,
-      put: async (_upload, _body, { stallMs }) => {
-        patienceMs.push(stallMs);
-        throw new UploaderError('upload-stalled', 'No progress');
-      },
-    });
-    await rejection(collect(upload(streamOf(await ticketed()), parts)));
-    expect(patienceMs).to.deep.equal([120_000, 240_000, 480_000, ...Array(9).fill(600_000)]);
-  });
-
   it('returns the unused part of its bandwidth, once', async () => {
     const given: number[] = [];
     const { controller, parts, service, ticketed } = await setUpSending([1], {
@@ -201,14 +187,15 @@ describe('a PUT that fails', () => {
   it('delays all requests to that storage if it responds with Retry-After', async () => {
     const clock = stopClock();
     try {
-      const backoff = new HostBackoff();
+      const host = new Host();
+      const { backoff } = host;
       const service = new ScriptedService();
       const begunMs: number[] = [];
       const put: Put = (...given) => {
         begunMs.push(performance.now());
         return service.put(...given);
       };
-      const { parts, ticketed } = await setUpSending([1, 2, 3], { backoffOf: () => backoff, put, service });
+      const { parts, ticketed } = await setUpSending([1, 2, 3], { hostOf: () => host, put, service });
       const sending = collect(upload(streamOf(await ticketed()), parts));
       const first = await service.nextRequest('put');
       const second = await service.nextRequest('put');
@@ -230,8 +217,9 @@ describe('a PUT that fails', () => {
   it('is not repeated before the last millisecond of the Retry-After has passed', async () => {
     const clock = stopClock();
     try {
-      const backoff = new HostBackoff();
-      const { parts, service, ticketed } = await setUpSending([1], { backoffOf: () => backoff });
+      const host = new Host();
+      const { backoff } = host;
+      const { parts, service, ticketed } = await setUpSending([1], { hostOf: () => host });
       backoff.backOff(1);
       const sending = collect(upload(streamOf(await ticketed()), parts));
       await until(() => clock.timerCount > 0);

@@ -1,13 +1,13 @@
 // Sending chunks: slots, equal chunks, tickets and memory. Each test sets the responses of the service.
 
 import { expect } from '@open-wc/testing';
-import { UploaderError } from '../../src/core/errors.ts';
-import type { StoredChunk, Ticket } from '../../src/core/types.ts';
+import type { UploaderError } from '../../src/core/errors.ts';
+import type { HashSlice, StoredChunk, Ticket } from '../../src/core/types.ts';
 import { ConnectionMonitor } from '../../src/engine/transfer/connection-monitor.ts';
 import { upload } from '../../src/pipeline/upload.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
-import { collect, deferred, rejection, settled, streamOf } from '../support/collect.ts';
+import { collect, deferred, rejection, settled, streamOf, until } from '../support/collect.ts';
 import { CHUNK_BYTES, networkError, setUpSending } from '../support/running.ts';
 
 const indexes = (chunks: readonly StoredChunk[]): number[] =>
@@ -77,7 +77,7 @@ describe('a ticket that expires while its chunk waits', () => {
         service.ticketLifeMs = 60_000;
         service.answerAll();
         await line.waitForBandwidth(61, parts.signal);
-        if (name.startsWith('for a storage')) parts.backoffOf('https://store.test').backOff(61_000);
+        if (name.startsWith('for a storage')) parts.hostOf('https://store.test').backoff.backOff(61_000);
         const waitForBandwidth = line.waitForBandwidth.bind(line);
         const sending = collect(upload(streamOf(await ticketed()), { ...parts, waitForBandwidth }));
         await later(clock, 61_000);
@@ -101,7 +101,7 @@ describe('a slot', () => {
       service.answerAll();
       const [chunk] = await ticketed();
       if (!chunk) throw new Error('a chunk');
-      parts.backoffOf('https://store.test').backOff(61_000);
+      parts.hostOf('https://store.test').backoff.backOff(61_000);
       const sending = collect(upload(streamOf([chunk]), parts));
       for (let round = 0; round < 10; round += 1) await clock.pass(0);
       await clock.pass(61_000);
@@ -111,21 +111,6 @@ describe('a slot', () => {
     } finally {
       clock.restore();
     }
-  });
-});
-
-describe('a stalled PUT', () => {
-  it('may stall for twice as long the next time', async () => {
-    const patience: number[] = [];
-    const { parts, ticketed } = await setUpSending([1], {
-      put: async (_upload, _body, { stallMs = Number.NaN }) => {
-        patience.push(stallMs);
-        if (patience.length === 4) return;
-        throw patience.length === 2 ? networkError() : new UploaderError('upload-stalled', 'no byte moved');
-      },
-    });
-    await collect(upload(streamOf(await ticketed()), parts));
-    expect(patience).to.deep.equal([30_000, 60_000, 60_000, 120_000]);
   });
 });
 
@@ -192,6 +177,38 @@ describe('memory', () => {
     service.stored.clear();
     const error = await rejection<UploaderError>(collect(upload(streamOf(await ticketed(false)), changed)));
     expect(error).to.include({ code: 'file-changed', chunkIndex: 0 });
+  });
+});
+
+describe('a chunk whose bytes do not arrive when it is read again', () => {
+  it('leaves its slot after a second, and takes one again when they arrive', async () => {
+    const clock = stopClock();
+    try {
+      const arrived = deferred<void>();
+      const { parts, service, slots, ticketed } = await setUpSending([1, 2, 3]);
+      const [first, ...others] = await ticketed();
+      if (!first) throw new Error('a chunk');
+      const { body: _body, ...unread } = first;
+      const hashSlice: HashSlice = async (...given) => {
+        await arrived.promise;
+        return parts.hashSlice(...given);
+      };
+      service.answerAll();
+      const sending = collect(upload(streamOf([unread, ...others]), { ...parts, hashSlice }));
+      await until(() => service.stored.size === 2);
+      expect(slots.taken).to.equal(1);
+      await clock.pass(999);
+      expect(slots.taken).to.equal(1);
+      await clock.pass(1);
+      expect(slots.taken).to.equal(0);
+      arrived.resolve();
+      expect(await sending).to.have.length(3);
+      expect(service.stored.size).to.equal(3);
+      expect(slots.taken).to.equal(0);
+      expect(clock.timerCount).to.equal(0);
+    } finally {
+      clock.restore();
+    }
   });
 });
 

@@ -1,14 +1,16 @@
 // Detection of a storage server whose responses the page may not read, tested with the reference storage.
 
 import { expect } from '@open-wc/testing';
-import { createReadability } from '../../src/service/readability.ts';
+import { createHosts } from '../../src/core/host.ts';
+import { readabilityOf } from '../../src/service/readability.ts';
 import { captureWarnings } from '../support/console.ts';
 import { findReference, forever } from './reference.ts';
 
 async function setUp() {
   const { storageUrl } = await findReference();
-  const begin = createReadability();
-  return (sizeBytes = 1000, url = `${storageUrl}/chunk?secret`) => begin(url, sizeBytes);
+  const hostOf = createHosts();
+  return (sizeBytes = 1000, url = `${storageUrl}/chunk?secret`) =>
+    readabilityOf(hostOf(url).evidence, url, sizeBytes);
 }
 
 /** Resolves with the error codes of PUTs that fail one after the other, each after the next number of `sentBytes`. */

@@ -3,7 +3,8 @@
 
 import { isCallRetryable } from '../../src/core/error-codes.ts';
 import { UploaderError } from '../../src/core/errors.ts';
-import { createHostBackoffs, HostBackoff, retrying } from '../../src/core/retries.ts';
+import { createHosts } from '../../src/core/host.ts';
+import { HostBackoff, retrying } from '../../src/core/retries.ts';
 import type { HashSlice, Ticket, TicketedChunk, UploadRecord } from '../../src/core/types.ts';
 import { stallMs } from '../../src/engine/transfer/connection-monitor.ts';
 import { createBodies } from '../../src/pipeline/bodies.ts';
@@ -55,12 +56,11 @@ export function setUpRun(
     policy,
     accepted: { count: 0 },
     onAccepted: () => reported.push('accepted'),
-    backoffOf: createHostBackoffs(),
+    hostOf: createHosts(),
     signal: controller.signal,
     connectionChange: () => new AbortController().signal,
     stallMs: (sizeBytes) => stallMs(sizeBytes, 0),
     waitForBandwidth: async () => () => undefined,
-    onMultiplexed: () => undefined,
     onSmallerChunks: (before, after) => reported.push(`chunks of ${after} after ${before}`),
     hashAlgorithm: 'sha-256',
     keepMs: 1000,
@@ -74,6 +74,7 @@ export function setUpRun(
     batch: { max: 64 },
     bytesPerSecond: () => 1e6,
     acquireSlot: slots.acquire,
+    slowDown: () => undefined,
     get isNew() {
       return keeper.records.size === 0;
     },

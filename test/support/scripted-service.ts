@@ -126,16 +126,19 @@ export class ScriptedService {
     cancel: (session, signal) => this.#ask('cancel', 'cancel', { session }, signal, () => undefined),
   };
 
-  readonly put: Put = async (upload, body, { signal, onProgress }) => {
+  readonly put: Put = async (upload, body, { signal, onProgress, connectionChange }) => {
+    const change = connectionChange?.() ?? new AbortController().signal;
     const hash = new URL(upload.url).pathname.slice(1);
     this.puts.push(hash);
     this.putCount += 1;
     this.mostPuts = Math.max(this.mostPuts, this.putCount);
     const asked = { upload, body, hash, tell: (sentBytes: number) => onProgress?.(sentBytes) };
     try {
-      await this.#ask('put', 'put', asked, signal, () => {
+      await this.#ask('put', 'put', asked, AbortSignal.any([signal, change]), () => {
         onProgress?.(body.size);
         return undefined;
+      }).catch((error: unknown) => {
+        throw error === change.reason ? new UploaderError('network', 'the network has changed') : error;
       });
       const sent = await sha256(body).catch((cause) => {
         // The error of a browser that cannot read a body.

@@ -1,5 +1,6 @@
 // Upload slots for tests of stages: granted in order of request. Records the maximum number in use.
 
+import type { Host } from '../../src/core/host.ts';
 import type { UploadSlot } from '../../src/pipeline/upload.ts';
 
 export class SlotCounter {
@@ -12,7 +13,7 @@ export class SlotCounter {
     this.#most = most;
   }
 
-  readonly acquire = (signal: AbortSignal): Promise<UploadSlot> =>
+  readonly acquire = (_host: Host, signal: AbortSignal): Promise<UploadSlot> =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const onAbort = (): void => {
@@ -25,6 +26,8 @@ export class SlotCounter {
         this.mostTaken = Math.max(this.mostTaken, this.taken);
         let isTaken = true;
         resolve({
+          onSent: () => undefined,
+          onStored: () => undefined,
           release: () => {
             if (!isTaken) return;
             isTaken = false;

@@ -1,5 +1,6 @@
-// Slots for concurrent PUTs, shared by all uploads.
+// Slots for concurrent PUTs, shared by all uploads. Each origin has its own number of slots.
 
+import type { Host } from '../../core/host.ts';
 import type { UploadSlot } from '../../pipeline/upload.ts';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
 
@@ -13,49 +14,77 @@ export interface SlotUser {
 
 interface Waiting {
   readonly user: SlotUser;
+  readonly lane: HostSlots;
   readonly enter: (slot: UploadSlot) => void;
+}
+
+/** A slot in use. */
+interface Taken {
+  /** Time of its start, and of the last bytes that it sent. */
+  readonly startedMs: number;
+  movedMs: number;
+}
+
+/** The slots of one origin. */
+interface HostSlots {
+  readonly host: Host;
+  /** Controller of the limit; `undefined` if `concurrency` is a number. */
+  readonly adaptive: AdaptiveConcurrency | undefined;
+  readonly taken: Set<Taken>;
+  hasAll: boolean;
 }
 
 /** Browsers open at most six HTTP/1.1 connections per host. With HTTP/2 and later, requests share one connection. */
 const MAX_SLOTS = 6;
 const MAX_MULTIPLEXED = 12;
+/** Time without a sign of life after which a PUT leaves its slot to other origins, in milliseconds. */
+const SILENT_MS = 2000;
 
-/** Grants slots. A free slot goes to the waiting upload with the lowest order, so that uploads finish in the order of the list. */
+/**
+ * Grants slots. A free slot goes to the waiting upload with the lowest order, so that uploads finish in the order of the list. All
+ * origins together have as many slots as the one with the most. A silent PUT counts only for its own origin.
+ */
 export class UploadSlots {
-  /** Controller of the limit; `undefined` if `concurrency` is a number. */
-  #adaptive: AdaptiveConcurrency | undefined;
   readonly #waiting = new Set<Waiting>();
-  #taken = 0;
-  #concurrency: number | 'auto' | undefined;
+  readonly #lanes = new Map<Host, HostSlots>();
+  #concurrency: number | 'auto';
+  /** Timer for the time at which a PUT is silent. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(concurrency: number | 'auto') {
-    this.configure(concurrency);
+    this.#concurrency = concurrency;
   }
 
   /** Sets a fixed number of slots. With `auto`, adapts the number of slots to the measured rate. */
   configure(concurrency: number | 'auto'): void {
     if (concurrency === this.#concurrency) return;
     this.#concurrency = concurrency;
-    this.maxSlots = concurrency === 'auto' ? MAX_SLOTS : concurrency;
-    this.#adaptive = concurrency === 'auto' ? new AdaptiveConcurrency(MAX_SLOTS) : undefined;
+    for (const lane of this.#lanes.values())
+      Object.assign(lane, this.#unusedSlotsOf(lane.host), { taken: lane.taken });
     this.#fill();
   }
 
   /** Upper bound of `limit`. */
-  maxSlots = MAX_SLOTS;
+  get maxSlots(): number {
+    if (this.#concurrency !== 'auto') return this.#concurrency;
+    return [...this.#lanes.keys()].some(({ isMultiplexed }) => isMultiplexed) ? MAX_MULTIPLEXED : MAX_SLOTS;
+  }
 
   /** Number of PUTs that may run at the same time now. */
   get limit(): number {
-    return this.#adaptive?.limit ?? this.maxSlots;
+    return Math.max(...[...this.#lanes.values()].map((lane) => this.#limitOf(lane)), 1);
   }
 
-  /** The uploads that wait for a slot. */
+  /** The uploads that wait for a slot, except those that wait for an origin whose PUTs are all silent. */
   get waitingUsers(): ReadonlySet<SlotUser> {
-    return new Set([...this.#waiting].map(({ user }) => user));
+    const users = new Set<SlotUser>();
+    for (const { lane, user } of this.#waiting)
+      if (lane.taken.size === 0 || movingCountOf(lane) > 0) users.add(user);
+    return users;
   }
 
-  /** Resolves when a slot is free. Rejects with the signal's reason if `signal` aborts. */
-  acquireSlot(user: SlotUser, signal: AbortSignal): Promise<UploadSlot> {
+  /** Resolves when a slot of the origin is free. Rejects with the signal's reason if `signal` aborts. */
+  acquireSlot(host: Host, user: SlotUser, signal: AbortSignal): Promise<UploadSlot> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason);
@@ -67,6 +96,7 @@ export class UploadSlots {
       };
       const waiting: Waiting = {
         user,
+        lane: this.#laneOf(host),
         enter: (slot) => {
           signal.removeEventListener('abort', onAbort);
           resolve(slot);
@@ -78,54 +108,88 @@ export class UploadSlots {
     });
   }
 
-  /** With `auto`, allows up to 12 slots. Call this method when PUTs share one connection (HTTP/2). */
-  allowMultiplexed(): void {
-    if (!this.#adaptive || this.maxSlots === MAX_MULTIPLEXED) return;
-    this.maxSlots = MAX_MULTIPLEXED;
-    this.#adaptive.setMaximum(MAX_MULTIPLEXED);
-    this.#fill();
+  /** With `auto`, halves the slots of an origin. Call this on congestion, with the number of attempts for the same request. */
+  slowDown(host: Host, attempts: number): void {
+    this.#laneOf(host).adaptive?.halve(attempts);
   }
 
-  /** With `auto`, halves the number of slots. Call this method on congestion, with the number of attempts for the same request. */
-  slowDown(attempts: number): void {
-    this.#adaptive?.halve(attempts);
+  #laneOf(host: Host): HostSlots {
+    const lane = this.#lanes.get(host) ?? this.#unusedSlotsOf(host);
+    this.#lanes.set(host, lane);
+    return lane;
   }
 
-  /** Measures the rate. Call this method when bytes were handed to the network. */
-  onBytesSent(bytes: number): void {
-    this.#adaptive?.measure({ nowMs: performance.now(), bytes, busy: this.#taken });
-    this.#fill();
+  #unusedSlotsOf(host: Host): HostSlots {
+    const adaptive = this.#concurrency === 'auto' ? new AdaptiveConcurrency(MAX_SLOTS) : undefined;
+    return { host, adaptive, taken: new Set(), hasAll: false };
   }
 
-  /** Adds a slot if the chunk was quick. Call this method when a chunk was stored, `tookMs` after its PUT started. */
-  onChunkStored(tookMs: number): void {
-    this.#adaptive?.onChunkStored(tookMs);
-    this.#fill();
+  #limitOf({ adaptive }: HostSlots): number {
+    return adaptive?.limit ?? Number(this.#concurrency);
+  }
+
+  #hasRoom(lane: HostSlots): boolean {
+    let takenCount = lane.taken.size;
+    if (takenCount >= this.#limitOf(lane)) return false;
+    const movedSinceMs = performance.now() - SILENT_MS;
+    for (const other of this.#lanes.values())
+      if (other !== lane) for (const { movedMs } of other.taken) takenCount += movedMs > movedSinceMs ? 1 : 0;
+    return takenCount < this.limit;
   }
 
   #fill(): void {
-    while (this.#taken < this.limit && this.#waiting.size > 0) {
+    for (;;) {
       let first: Waiting | undefined;
       for (const waiting of this.#waiting)
-        if (!first || waiting.user.order < first.user.order) first = waiting;
-      if (!first) return;
+        if ((!first || waiting.user.order < first.user.order) && this.#hasRoom(waiting.lane)) first = waiting;
+      if (!first) break;
       this.#waiting.delete(first);
-      this.#taken += 1;
-      first.enter(this.#slot(first.user));
+      first.enter(this.#slot(first.lane, first.user));
     }
+    // Only the slots of other origins become free without an event.
+    if (this.#waiting.size > 0 && this.#lanes.size > 1)
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#fill();
+      }, SILENT_MS);
   }
 
-  #slot(user: SlotUser): UploadSlot {
-    let isTaken = true;
-    user.usedSlotMs = performance.now();
+  #slot(lane: HostSlots, user: SlotUser): UploadSlot {
+    const { host, taken } = lane;
+    const startedMs = performance.now();
+    const slot: Taken = { startedMs, movedMs: startedMs };
+    taken.add(slot);
+    user.usedSlotMs = startedMs;
+    let measuredBytes = 0;
     return {
+      onSent: (sentBytes) => {
+        const nowMs = performance.now();
+        const bytes = sentBytes - measuredBytes;
+        measuredBytes = sentBytes;
+        if (bytes > 0) {
+          slot.movedMs = nowMs;
+          user.usedSlotMs = nowMs;
+        }
+        lane.adaptive?.measure({ nowMs, bytes, busy: taken.size });
+        this.#fill();
+      },
+      onStored: () => {
+        if (host.isMultiplexed && !lane.hasAll) lane.adaptive?.setMaximum(MAX_MULTIPLEXED);
+        lane.hasAll ||= host.isMultiplexed;
+        lane.adaptive?.onChunkStored(performance.now() - startedMs);
+        this.#fill();
+      },
       release: () => {
-        if (!isTaken) return;
-        isTaken = false;
+        if (!taken.delete(slot)) return;
         user.usedSlotMs = performance.now();
-        this.#taken -= 1;
         this.#fill();
       },
     };
   }
+}
+
+/** Returns the number of PUTs with a sign of life in the last seconds. */
+function movingCountOf({ taken }: HostSlots): number {
+  const sinceMs = performance.now() - SILENT_MS;
+  return [...taken].filter(({ movedMs }) => movedMs > sinceMs).length;
 }

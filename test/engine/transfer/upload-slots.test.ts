@@ -1,17 +1,26 @@
 // Upload slots, which all files share: their number, and which file gets the next slot.
 
 import { expect } from '@open-wc/testing';
+import { Host } from '../../../src/core/host.ts';
 import { type SlotUser, UploadSlots } from '../../../src/engine/transfer/upload-slots.ts';
+import type { UploadSlot } from '../../../src/pipeline/upload.ts';
+import { type Clock, stopClock } from '../../support/clock.ts';
 import { rejection, settled } from '../../support/collect.ts';
 import { listenersOf } from '../../support/listeners.ts';
 
 const forever = new AbortController().signal;
 
+/** Returns slots, and an origin that uses them. */
+const createSlots = (concurrency: number | 'auto'): { slots: UploadSlots; host: Host } => ({
+  slots: new UploadSlots(concurrency),
+  host: new Host(),
+});
+
 const userOf = (order: number): SlotUser => ({ order, usedSlotMs: 0 });
 
 /** Requests a slot. Adds the order of the user to `given` when the slot is granted. */
-function asking(slots: UploadSlots, user: SlotUser, given: number[]) {
-  return slots.acquireSlot(user, forever).then((slot) => {
+function asking({ slots, host }: ReturnType<typeof createSlots>, user: SlotUser, given: number[] = []) {
+  return slots.acquireSlot(host, user, forever).then((slot) => {
     given.push(user.order);
     return slot;
   });
@@ -19,11 +28,11 @@ function asking(slots: UploadSlots, user: SlotUser, given: number[]) {
 
 describe('slots', () => {
   it('are as many as the page set, whatever happens on the connection', async () => {
-    const slots = new UploadSlots(2);
-    slots.slowDown(1);
+    const origin = createSlots(2);
+    origin.slots.slowDown(origin.host, 1);
     const given: number[] = [];
-    const [first] = await Promise.all([asking(slots, userOf(1), given), asking(slots, userOf(2), given)]);
-    void asking(slots, userOf(3), given);
+    const [first] = await Promise.all([asking(origin, userOf(1), given), asking(origin, userOf(2), given)]);
+    void asking(origin, userOf(3), given);
     await settled();
     expect(given).to.deep.equal([1, 2]);
     first?.release();
@@ -32,47 +41,50 @@ describe('slots', () => {
   });
 
   it('go to the file that started first, or was prioritized since', async () => {
-    const slots = new UploadSlots(1);
+    const origin = createSlots(1);
     const given: number[] = [];
     const late = { order: 9, usedSlotMs: 0 };
-    const held = await slots.acquireSlot(userOf(0), forever);
-    void asking(slots, userOf(5), given).then((slot) => slot.release());
-    void asking(slots, late, given).then((slot) => slot.release());
-    void asking(slots, userOf(3), given).then((slot) => slot.release());
+    const held = await asking(origin, userOf(0));
+    void asking(origin, userOf(5), given).then((slot) => slot.release());
+    void asking(origin, late, given).then((slot) => slot.release());
+    void asking(origin, userOf(3), given).then((slot) => slot.release());
     late.order = -1;
     held.release();
     await settled();
     expect(given).to.deep.equal([-1, 3, 5]);
   });
 
-  it('are more if many PUTs share one connection, unless the page set a number', () => {
+  it('are more if many PUTs share one connection, unless the page set a number', async () => {
     for (const [concurrency, most] of [
       ['auto', 12],
       [3, 3],
     ] as const) {
-      const slots = new UploadSlots(concurrency);
-      slots.allowMultiplexed();
+      const { slots, host } = createSlots(concurrency);
+      await asking({ slots, host }, userOf(1));
+      host.isMultiplexed = true;
       expect(slots.maxSlots).to.equal(most);
     }
-    const fast = new UploadSlots('auto');
-    for (let at = 0; at < 20; at += 1) fast.onChunkStored(100);
-    expect(fast.limit).to.equal(6);
-    fast.allowMultiplexed();
-    fast.onChunkStored(100);
-    expect(fast.limit).to.be.greaterThan(6);
+    const fast = createSlots('auto');
+    const slot = await asking(fast, userOf(1));
+    for (let count = 0; count < 20; count += 1) slot.onStored();
+    expect(fast.slots.limit).to.equal(6);
+    fast.host.isMultiplexed = true;
+    for (let count = 0; count < 20; count += 1) slot.onStored();
+    expect(fast.slots.limit).to.equal(12);
   });
 
   it('are reset by a different setting, and unchanged by the same one', async () => {
-    const slots = new UploadSlots('auto');
+    const origin = createSlots('auto');
+    const { slots } = origin;
+    const given: number[] = [];
+    const first = await asking(origin, userOf(1), given);
     expect([slots.limit, slots.maxSlots]).to.deep.equal([2, 6]);
-    for (let at = 0; at < 20; at += 1) slots.onChunkStored(100);
+    for (let count = 0; count < 20; count += 1) first.onStored();
     slots.configure('auto');
     expect(slots.limit).to.equal(6);
     slots.configure(1);
     expect([slots.limit, slots.maxSlots]).to.deep.equal([1, 1]);
-    const given: number[] = [];
-    const first = await asking(slots, userOf(1), given);
-    for (const order of [2, 3]) void asking(slots, userOf(order), given);
+    for (const order of [2, 3]) void asking(origin, userOf(order), given);
     await settled();
     expect(given).to.deep.equal([1]);
     slots.configure(2);
@@ -86,39 +98,39 @@ describe('slots', () => {
   });
 
   it('are granted to waiting requests as soon as there are more', async () => {
-    const given: number[] = [];
-    const quick = new UploadSlots('auto');
-    for (const order of [1, 2, 3]) void asking(quick, userOf(order), given);
-    await settled();
-    expect(given).to.deep.equal([1, 2]);
-    quick.onChunkStored(100);
-    await settled();
-    expect(given).to.deep.equal([1, 2, 3]);
-    const fast = new UploadSlots('auto');
-    given.length = 0;
-    for (const order of [1, 2, 3]) void asking(fast, userOf(order), given);
-    await settled();
+    /** Returns the uploads that have slots after `act`, of as many as ask. */
+    const givenAfter = async (
+      askingCount: number,
+      act: (slot: UploadSlot, host: Host) => void,
+    ): Promise<number[]> => {
+      const origin = createSlots('auto');
+      const given: number[] = [];
+      const first = asking(origin, userOf(1), given);
+      for (let order = 2; order <= askingCount; order += 1) void asking(origin, userOf(order), given);
+      const slot = await first;
+      await settled();
+      expect(given).to.deep.equal([1, 2]);
+      act(slot, origin.host);
+      await settled();
+      return given;
+    };
+    expect(await givenAfter(3, (slot) => slot.onStored())).to.deep.equal([1, 2, 3]);
     // More bytes at once than buffers hold, so the connection is fast.
-    fast.onBytesSent(2 ** 23);
-    await settled();
-    expect([given, fast.limit]).to.deep.equal([[1, 2, 3], 6]);
-    const many = new UploadSlots('auto');
-    given.length = 0;
-    for (let order = 1; order <= 8; order += 1) void asking(many, userOf(order), given);
-    many.onBytesSent(2 ** 24);
-    await settled();
-    expect(given).to.have.length(6);
-    many.allowMultiplexed();
-    await settled();
+    expect(await givenAfter(8, (slot) => slot.onSent(2 ** 24))).to.deep.equal([1, 2, 3, 4, 5, 6]);
+    const given = await givenAfter(8, (slot, host) => {
+      slot.onSent(2 ** 24);
+      host.isMultiplexed = true;
+      slot.onStored();
+    });
     expect(given).to.have.length(8);
   });
 
   it('leave no listener on a signal', async () => {
-    const slots = new UploadSlots(1);
+    const { slots, host } = createSlots(1);
     const { signal, count } = listenersOf(new AbortController().signal);
-    const slot = await slots.acquireSlot(userOf(0), signal);
+    const slot = await slots.acquireSlot(host, userOf(0), signal);
     expect(count()).to.equal(0);
-    const waiting = slots.acquireSlot(userOf(1), signal);
+    const waiting = slots.acquireSlot(host, userOf(1), signal);
     expect(count()).to.equal(1);
     slot.release();
     await waiting;
@@ -126,49 +138,118 @@ describe('slots', () => {
   });
 
   it('note which uploads wait for them, and when an upload last used one', async () => {
-    const slots = new UploadSlots(1);
+    const origin = createSlots(1);
     const [first, second] = [userOf(1), userOf(2)];
-    const slot = await slots.acquireSlot(first, forever);
-    expect(first.usedSlotMs).to.be.within(1, performance.now());
-    const next = slots.acquireSlot(second, forever);
-    expect([...slots.waitingUsers]).to.deep.equal([second]);
-    first.usedSlotMs = 0;
+    const slot = await asking(origin, first);
+    const expectUse = (): void => {
+      expect(first.usedSlotMs).to.be.within(1, performance.now());
+      first.usedSlotMs = 0;
+    };
+    expectUse();
+    const next = asking(origin, second);
+    expect([...origin.slots.waitingUsers]).to.deep.equal([second]);
+    slot.onSent(10);
+    expectUse();
+    slot.onSent(10);
+    slot.onSent(0);
+    expect(first.usedSlotMs).to.equal(0);
     slot.release();
     await next;
-    expect(slots.waitingUsers.size).to.equal(0);
-    expect(first.usedSlotMs).to.be.within(1, performance.now());
+    expect(origin.slots.waitingUsers.size).to.equal(0);
+    expectUse();
   });
 
   it('are released once even if released twice', async () => {
-    const slots = new UploadSlots(1);
+    const origin = createSlots(1);
     const given: number[] = [];
-    const slot = await slots.acquireSlot(userOf(0), forever);
+    const slot = await asking(origin, userOf(0));
     slot.release();
     slot.release();
-    await asking(slots, userOf(1), given);
-    void asking(slots, userOf(2), given);
+    await asking(origin, userOf(1), given);
+    void asking(origin, userOf(2), given);
     await settled();
     expect(given).to.deep.equal([1]);
   });
 
   it('are not granted to a request that left the queue', async () => {
-    const slots = new UploadSlots(1);
+    const origin = createSlots(1);
+    const { slots, host } = origin;
     const controller = new AbortController();
-    const held = await slots.acquireSlot(userOf(0), forever);
-    const waiting = slots.acquireSlot(userOf(1), controller.signal);
+    const held = await asking(origin, userOf(0));
+    const waiting = slots.acquireSlot(host, userOf(1), controller.signal);
     controller.abort('canceled');
     expect(await rejection(waiting)).to.equal('canceled');
     held.release();
     expect(slots.waitingUsers.size).to.equal(0);
     const given: number[] = [];
-    await asking(slots, userOf(2), given);
+    await asking(origin, userOf(2), given);
     expect(given).to.deep.equal([2]);
-    expect(await rejection(slots.acquireSlot(userOf(1), controller.signal))).to.equal('canceled');
+    expect(await rejection(slots.acquireSlot(host, userOf(1), controller.signal))).to.equal('canceled');
   });
 
-  it('are fewer when the connection is overloaded, and never zero', () => {
-    const slots = new UploadSlots('auto');
-    for (let count = 0; count < 10; count += 1) slots.slowDown(1);
+  it('are fewer when the connection is overloaded, and never zero', async () => {
+    const { slots, host } = createSlots('auto');
+    await asking({ slots, host }, userOf(1));
+    for (let count = 0; count < 10; count += 1) slots.slowDown(host, 1);
     expect(slots.limit).to.equal(1);
+  });
+});
+
+describe('slots of several origins', () => {
+  let clock: Clock;
+  beforeEach(() => {
+    clock = stopClock();
+  });
+  afterEach(() => clock.restore());
+
+  it('are together as many as one origin has, while their PUTs move', async () => {
+    const slots = new UploadSlots(2);
+    const [one, other] = [new Host(), new Host()];
+    const given: number[] = [];
+    const first = await asking({ slots, host: one }, userOf(1), given);
+    await asking({ slots, host: other }, userOf(2), given);
+    for (const host of [one, other]) void asking({ slots, host }, userOf(3), given);
+    for (let second = 1; second < 6; second += 1) {
+      await clock.pass(1000);
+      first.onSent(second);
+      await settled();
+    }
+    expect(given.slice(0, 3)).to.deep.equal([1, 2, 3]);
+    expect(given).to.have.length(3);
+  });
+
+  it('are left to the others after two seconds without a sign of life, and count for their own origin', async () => {
+    const slots = new UploadSlots(2);
+    const [silent, healthy] = [new Host(), new Host()];
+    const given: number[] = [];
+    const held = [1, 2].map((order) => asking({ slots, host: silent }, userOf(order), given));
+    await Promise.all(held);
+    void asking({ slots, host: silent }, userOf(3), given);
+    for (const order of [4, 5, 6]) void asking({ slots, host: healthy }, userOf(order), given);
+    await clock.pass(1999);
+    expect(given).to.deep.equal([1, 2]);
+    await clock.pass(1);
+    expect(given).to.deep.equal([1, 2, 4, 5]);
+    await clock.pass(600_000);
+    (await held[0])?.release();
+    await settled();
+    expect(given).to.deep.equal([1, 2, 4, 5, 3, 6].slice(0, given.length));
+    expect(given).to.include(3);
+    expect(clock.timerCount).to.be.at.most(1);
+  });
+
+  it('are halved for the origin that is overloaded', async () => {
+    const slots = new UploadSlots('auto');
+    const [slow, quick] = [new Host(), new Host()];
+    const slot = await asking({ slots, host: quick }, userOf(1));
+    for (let count = 0; count < 20; count += 1) slot.onStored();
+    slot.release();
+    for (let count = 0; count < 4; count += 1) slots.slowDown(slow, count + 1);
+    const given: number[] = [];
+    for (const host of [slow, quick])
+      for (let count = 0; count < 3; count += 1)
+        void asking({ slots, host }, userOf(host === slow ? 1 : 2), given);
+    await settled();
+    expect(given).to.deep.equal([1, 2, 2, 2]);
   });
 });
