@@ -41,12 +41,12 @@ export function warnOfMessages(messages: object): void {
   for (const [name, text] of Object.entries(ENGLISH)) types.set(name, typeof text);
   for (const [name, text] of Object.entries(messages)) {
     const type = types.get(name);
-    const similar = [...types.keys()].find((one) => plain(one) === plain(name));
-    if (type === undefined)
+    if (type === undefined) {
+      const similar = [...types.keys()].find((one) => plain(one) === plain(name));
       warnOnceHere(
         `The text messages.${name} does not exist. ${similar ? `Did you mean ${similar}?` : 'See docs/i18n.md.'}`,
       );
-    else if (typeof text !== type)
+    } else if (typeof text !== type)
       warnOnceHere(`The text messages.${name} must be of type ${type}, not ${typeof text}.`);
   }
 }
