@@ -83,9 +83,12 @@ export async function conform(options: Options): Promise<Report> {
   };
 }
 
-/** True for the response of another server or path: of a web site (HTML), or an error that lacks the field of the interface. */
+/**
+ * True for the response of another server or path: of a web site (HTML), or an error that lacks the field of the interface. From
+ * 500 on, HTML comes from a proxy in front of the service.
+ */
 const isOfAnother = ({ status, headers, json }: Exchange): boolean =>
-  String(headers['content-type']).startsWith('text/html') ||
+  (status < 500 && String(headers['content-type']).startsWith('text/html')) ||
   ((status === 404 || status === 405) && !(isFields(json) && 'debuginfo' in json));
 
 /** Returns a finding without secrets and control characters. */

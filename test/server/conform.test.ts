@@ -100,6 +100,26 @@ describe('conform gives no false alarm', () => {
   });
 });
 
+test('conform reports a service that is down behind a proxy, which responds with HTML, as any other failure', async (t) => {
+  const proxy = createServer((_request, response) => {
+    response
+      .writeHead(502, { 'content-type': 'text/html' })
+      .end('<!doctype html><title>502 Bad Gateway</title>');
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  t.after(() => proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const { results } = await runConform({
+    'base-url': `http://127.0.0.1:${port}`,
+    'parent-id': 'a',
+    only: 'session-status',
+  });
+  assert.deepEqual(
+    results.map(({ id, outcome, received }) => [id, outcome, received.slice(0, 3)]),
+    [['session-status', 'fail', '502']],
+  );
+});
+
 test('conform stops if the service does not respond, is somewhere else, or does not accept the token', async () => {
   const rig = await startRig();
   const { token = '', ...options } = await optionsFor(rig);
