@@ -64,7 +64,7 @@ export class Upload {
   /** Position in the list. Uploads with a lower number start first. */
   order: number;
   session: Session | undefined;
-  /** Reason why the progress cannot be saved, or why the upload needs its file. */
+  /** Reason why the progress cannot be saved, why the upload has started over, or why it needs its file. */
   warning: ErrorCode | undefined;
   unsentCount: number;
   usedSlotMs = Number.NEGATIVE_INFINITY;
@@ -354,6 +354,7 @@ export class Upload {
     await this.#work;
     const session = this.session ?? this.resumeState.record?.session;
     this.session = undefined;
+    this.warning = undefined;
     this.progress.restart();
     const isGone = await this.resumeState.deleteRecord();
     onForgotten();

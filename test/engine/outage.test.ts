@@ -82,6 +82,30 @@ describe('an outage', () => {
     expect(engine.row('a.bin')?.warning).to.equal(undefined);
   });
 
+  it('after which the service has lost the session is over for a file that is canceled and retried', async () => {
+    const engine = world();
+    engine.service.isForgetful = true;
+    engine.service.answerAll('open', 'put', 'cancel');
+    await engine.uploader.addFiles([fileOf(1, 20_000, 'a.bin')]);
+    (await engine.service.nextRequest('presign')).answer();
+    await until(() => (engine.row('a.bin')?.storedBytes ?? 0) > 0);
+    await engine.service.refuseTwice(
+      'presign',
+      new UploaderError('session-expired', 'outage', { status: 404 }),
+    );
+    await until(() => engine.row('a.bin')?.warning === 'upload-restarted');
+    await engine.uploader.cancel();
+    await until(() => engine.phase('a.bin') === 'canceled');
+    const id = engine.row('a.bin')?.id;
+    const reportsBefore = engine.details('upload-progress').length;
+    await engine.uploader.retry(id);
+    engine.service.answerAll();
+    await engine.waitForChange('upload-completed');
+    const reports = engine.details('upload-progress').slice(reportsBefore);
+    expect(reports.length).to.be.greaterThan(0);
+    expect(reports.flatMap(({ warning }) => warning ?? [])).to.deep.equal([]);
+  });
+
   it('after which a session without a stored chunk is lost is no reason to say so', async () => {
     const engine = world();
     engine.service.answerAll('open');
