@@ -1,6 +1,6 @@
 // The suites of `npm test`. Runs each suite in a separate process, and shows the output.
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readResults } from './results.mjs';
@@ -63,6 +63,29 @@ function killGroup(child, signal) {
   }
 }
 
+/**
+ * Returns the processes that a process and its children have started, also those with groups of their own, such as browsers. Only
+ * Linux tells them.
+ */
+function descendantsOf(pid) {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'));
+    const children = lists.join(' ').split(/\s+/).filter(Boolean).map(Number);
+    return children.flatMap((childPid) => [childPid, ...descendantsOf(childPid)]);
+  } catch {
+    return []; // The process has ended, or there is no /proc.
+  }
+}
+
+function killTree(child) {
+  for (const pid of descendantsOf(child.pid))
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {} // It has ended.
+  killGroup(child, 'SIGKILL');
+}
+
 /** Stops all running suites, and the processes that their tests started. */
 export function endAll(signal) {
   for (const child of running) killGroup(child, signal);
@@ -82,7 +105,7 @@ function prefixLines(stream, prefix, output) {
 
 /**
  * Runs files of a suite. Resolves with `{results, ending}`: the results as in results.mjs, and a description of an abnormal end,
- * empty after a normal end. Kills a suite after `suiteLimitMs`. Each line of the output starts with `prefix`.
+ * empty after a normal end. After `suiteLimitMs`, kills a suite with its browsers. Each line of the output starts with `prefix`.
  */
 export function runSuite(suite, files, { cwd, env, prefix, suiteLimitMs, ...options }) {
   const countFile = join(options.scratch, `${suite.name}.json`);
@@ -102,7 +125,7 @@ export function runSuite(suite, files, { cwd, env, prefix, suiteLimitMs, ...opti
     let ending = '';
     const limit = setTimeout(() => {
       ending = `did not end within ${suiteLimitMs / 1000} s`;
-      killGroup(child, 'SIGKILL');
+      killTree(child);
     }, suiteLimitMs);
     child.on('error', (error) => {
       ending = error.message;

@@ -1,6 +1,8 @@
 // Which test files `npm test` ends, and which it runs a second time.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -34,6 +36,34 @@ describe('npm test', () => {
     assert.equal(file.end.at(-1), '0 passed, 1 failed');
     assert.match(suite.end.join('\n'), /a\.test\.ts: the file — did not end within 1 s/);
     assert.deepEqual([file.status, suite.status], [1, 1]);
+  });
+
+  test('ends the browser of a suite that does not end, although it has a process group of its own', {
+    timeout: 60_000,
+  }, async (t) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const connected = once(server, 'connection');
+    t.after(async () => {
+      const [socket] = (await connected) as [Socket];
+      socket.destroy();
+      server.close();
+    });
+    // Puppeteer and Playwright start browsers in this way. This one ends with its connection.
+    const browser = `require('node:net').connect(${port}, '127.0.0.1').on('close', () => process.exit())`;
+    const hanging = `import { spawn } from 'node:child_process';
+      test('for ever', async () => {
+        spawn(process.execPath, ['-e', ${JSON.stringify(browser)}], { detached: true });
+        await new Promise(() => setInterval(() => {}, 1000));
+      });`;
+    const running = runIn('browser', { 'a.test.ts': hanging }, 'test/server/a.test.ts', '--suite-limit=10');
+    const [socket] = (await connected) as [Socket];
+    const closed = once(socket.on('error', () => {}).resume(), 'close');
+    const { status, end } = await running;
+    assert.match(end.join('\n'), /a\.test\.ts: the file — did not end within 10 s/);
+    assert.equal(status, 1);
+    await closed;
   });
 
   test('counts the tests of files that a test file imports', async () => {
