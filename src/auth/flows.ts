@@ -7,7 +7,7 @@ import { abortable, online, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import type { Authorize, NextRequest } from './authorize.ts';
 import { toFailure } from './calls.ts';
-import { DEADLINES, readRedirectUri } from './settings.ts';
+import { DEADLINES, NEEDS_TAB_LOCK, readRedirectUri } from './settings.ts';
 import { takeReturn } from './storage.ts';
 import { readBearer } from './token.ts';
 import type {
@@ -104,7 +104,7 @@ export function createFlows(context: FlowContext) {
       case 'deadline': {
         const { of } = effect;
         // The deadline starts after the wait for other tabs.
-        if (of === 'silent' || of === 'exchange') await (await load()).waitForTabs(signal);
+        if (NEEDS_TAB_LOCK.includes(of)) await (await load()).waitForTabs(signal);
         await sleep(times[DEADLINES[of] ?? 'requestMs'], signal);
         if (of === 'silent' || of === 'popup') (await load()).warnOfSilence();
         return send({ type: 'deadline' });

@@ -124,7 +124,9 @@ const resume: Row<'elapsed'> = (model) => {
   if (cooledFrom === 'signed-in') return inert({ ...model, state: cooledFrom, renewing: undefined });
   if (cooledFrom === 'exchange') return enter(model, 'exchange', {}, { type: 'redeem-again' });
   if (cooledFrom === 'silent')
-    return silentOr({ ...model, isOffline: false }, error?.code === 'offline' ? model.cause : error);
+    return error?.code === 'offline'
+      ? enter(model, 'silent-early', {}, { type: 'try-silent' })
+      : silentOr({ ...model, isOffline: false }, error);
   if (cooledFrom === 'asking-host') return askPage(model);
   if (cooledFrom === 'start') return enter(model, 'choose', { error });
   if (cooledFrom === 'verify') return enter(model, 'answer', { error });
@@ -251,6 +253,15 @@ const inWindow: StateRows = {
   cancel: failWith('popup-closed'),
 };
 
+const inFrame: StateRows = {
+  code: takeCode,
+  failed: (model, { error }) => silentFailed(model, error),
+  // A click takes precedence over silent sign-in.
+  'sign-in': signIn,
+  returned: takeCode,
+  cancel,
+};
+
 const ROWS: Rows = {
   'signed-out': {
     ...begin,
@@ -263,15 +274,9 @@ const ROWS: Rows = {
     unable: fail,
   },
   'asking-host': { 'page-token': keep, failed: pageFailed, deadline: failWith('host-token-failed'), cancel },
-  silent: {
-    code: takeCode,
-    failed: (model, { error }) => silentFailed(model, error),
-    deadline: (model) => silentFailed(model, failure('silent-timeout')),
-    // A click takes precedence over silent sign-in.
-    'sign-in': signIn,
-    returned: takeCode,
-    cancel,
-  },
+  silent: { ...inFrame, deadline: (model) => silentFailed(model, failure('silent-timeout')) },
+  // Browsers say that they are online before their connections work. A frame that cannot be loaded then never responds.
+  'silent-early': { ...inFrame, deadline: (model) => silentOr(model, model.cause) },
   popup: {
     ...inWindow,
     'closed-reading': (model) => ({ model: { ...model, state: 'popup-lost' }, effects: [] }),
@@ -343,7 +348,10 @@ export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Mov
 }
 
 /** States in which the user does not have to act. */
-const ALONE: readonly AuthState[] = ['asking-host', 'silent', 'exchange', 'signed-in', 'cooling'];
+const ALONE: readonly AuthState[] = [
+  ...(['asking-host', 'silent', 'silent-early'] as const),
+  ...(['exchange', 'signed-in', 'cooling'] as const),
+];
 
 const describe = (error: Failure): NonNullable<AuthSnapshot['error']> =>
   Object.freeze({ ...error, retryable: canRetry(error.code) });

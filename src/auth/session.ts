@@ -13,7 +13,15 @@ import { abortable, sleep, whenIdle } from '../core/wait.ts';
 import { createLastCalls, record } from './calls.ts';
 import { createFlows } from './flows.ts';
 import { canSignIn, changesBetween, createSnapshot, reduce } from './machine.ts';
-import { firstModel, hasPageTokens, isInteractive, ownerToMatch, ownWay, timesOf } from './settings.ts';
+import {
+  firstModel,
+  hasPageTokens,
+  isInteractive,
+  NEEDS_TAB_LOCK,
+  ownerToMatch,
+  ownWay,
+  timesOf,
+} from './settings.ts';
 import { dropTransactions, markSignedOut, signOutCount } from './storage.ts';
 import { createKeeper } from './token.ts';
 import type {
@@ -217,8 +225,7 @@ function createSharedSession(
       }
     }
     if (event.type === 'sign-out') dropTransactions();
-    const running = model.renewing ?? model.state;
-    if (running !== 'silent' && running !== 'exchange') flows.unlock();
+    if (!NEEDS_TAB_LOCK.includes(model.renewing ?? model.state)) flows.unlock();
     form?.onEnter(model);
     refresh();
     for (const change of changesBetween(before, model, event, keeper.expiresAt())) users.tell(change);

@@ -56,11 +56,15 @@ export function readRedirectUri(settings: Settings): string {
 export const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
   'asking-host': 'hostMs',
   silent: 'silentMs',
+  'silent-early': 'silentMs',
   popup: 'popupMs',
   choose: 'challengeMs',
   answer: 'challengeMs',
   wait: 'challengeMs',
 };
+
+/** States whose requests only one tab at a time makes. */
+export const NEEDS_TAB_LOCK: readonly AuthState[] = ['silent', 'silent-early', 'exchange'];
 
 /** Returns the default times, overridden by valid values of `authOptions.times`. */
 export function timesOf({ authOptions }: Settings): AuthTimes {

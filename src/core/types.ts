@@ -362,6 +362,7 @@ export type AuthState =
   | 'signed-out'
   | 'asking-host'
   | 'silent'
+  | 'silent-early'
   | 'prompt'
   | 'popup'
   | 'popup-lost'

@@ -180,6 +180,39 @@ describe('a silent sign-in', () => {
     }
   });
 
+  it('whose frame loads when the browser is online, but its connections do not work yet, is tried once more', async () => {
+    let frameCount = 0;
+    const watcher = new MutationObserver(() => {
+      const frame = document.querySelector('iframe');
+      if (!frame || frame.dataset.seen) return;
+      frame.dataset.seen = 'yes';
+      frameCount += 1;
+      // The frame shows an error page of the browser, which cannot respond.
+      if (frameCount === 1) frame.src = 'about:blank';
+    });
+    watcher.observe(document.body, { childList: true });
+    Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => false });
+    const opened = openSilent([granted()], {}, { silentMs: 10_000 });
+    const token = opened.session.withToken(async (value) => value, forever);
+    await signInReaches(opened, 'cooling');
+    const clock = stopClock();
+    try {
+      Reflect.deleteProperty(navigator, 'onLine');
+      window.dispatchEvent(new Event('online'));
+      await until(() => frameCount === 1);
+      await settled();
+      const asksUser = opened.next('auth-required').then(() => 'the user is asked');
+      await clock.pass(10_000);
+      expect(await Promise.race([token, asksUser])).to.equal('service-token');
+      expect(frameCount).to.equal(2);
+      expect(failuresOf(opened.changes)).to.deep.equal(['offline']);
+    } finally {
+      clock.restore();
+      watcher.disconnect();
+      Reflect.deleteProperty(navigator, 'onLine');
+    }
+  });
+
   it('rejects a callback page of another origin', async () => {
     const opened = openSilent([granted()], { redirectUri: 'https://elsewhere.example/callback.html' });
     expect(await failureOf(opened)).to.equal('bad-config');

@@ -20,6 +20,7 @@ describe('a deadline', () => {
   for (const [of, ms] of [
     ['asking-host', 60_000],
     ['silent', 10_000],
+    ['silent-early', 10_000],
     ['popup', 300_000],
     ['redirecting', 30_000],
     ['choose', 300_000],
@@ -36,8 +37,9 @@ describe('a deadline', () => {
         try {
           const { events, run, flows } = create();
           run({ type: 'deadline', of });
-          // A silent request also waits for the lock that all tabs share. The limit of that wait is a second timer.
-          await until(() => clock.timerCount === (of === 'silent' || of === 'exchange' ? 2 : 1));
+          // These also wait for the lock that all tabs share. The limit of that wait is a second timer.
+          const needsLock = of === 'silent' || of === 'silent-early' || of === 'exchange';
+          await until(() => clock.timerCount === (needsLock ? 2 : 1));
           await clock.pass(ms - 1);
           expect(events).to.deep.equal([]);
           await clock.pass(1);

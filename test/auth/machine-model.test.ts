@@ -300,6 +300,7 @@ describe('a transition of sign-in', () => {
         'signed-out',
         'asking-host',
         'silent',
+        'silent-early',
         'prompt',
         'popup',
         'popup-lost',
@@ -309,6 +310,6 @@ describe('a transition of sign-in', () => {
         'cooling',
       ] as const
     ).filter((where) => canSignIn(at(where)));
-    expect(may).to.deep.equal(['signed-out', 'silent', 'prompt', 'popup', 'popup-lost']);
+    expect(may).to.deep.equal(['signed-out', 'silent', 'silent-early', 'prompt', 'popup', 'popup-lost']);
   });
 });

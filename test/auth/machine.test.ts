@@ -141,16 +141,31 @@ describe('the decisions of the sign-in table', () => {
       // Browsers may be wrong about being offline.
       for (const isOffline of [false, true]) {
         const { model } = reduce({ ...move.model, isOffline }, back);
-        expect([model.state, model.frames]).to.deep.equal(['silent', 'allowed']);
+        expect([model.state, model.frames]).to.deep.equal(['silent-early', 'allowed']);
       }
     }
     const alive = reduce(at('renewing-silent', offline), EVENTS.deadline);
     expect([tell(alive), alive.model.frames]).to.deep.equal(['signed-in -', 'allowed']);
   });
 
+  it('ask the user after the second frame that does not respond, with the error before it if there is no session', () => {
+    const cause = { code: 'network' } as const;
+    const second = reduce(at('silent-early', { cause }), EVENTS.deadline);
+    expect([tell(second), second.model.cause]).to.deep.equal(['silent - deadline try-silent', cause]);
+    const late = { ...EVENTS.deadline, generation: second.model.generation } as AuthEvent;
+    expect(tell(reduce(second.model, late))).to.equal('prompt silent-timeout require');
+    const noSession = { type: 'failed', generation, error: { code: 'sign-in-required' } } as AuthEvent;
+    expect(tell(reduce(at('silent-early', { cause }), noSession))).to.equal('prompt network require');
+    expect(tell(reduce(at('silent-early', { cause, isOffline: true }), EVENTS.deadline))).to.equal(
+      'cooling offline cool',
+    );
+  });
+
   it('end if the browser is wrong about being offline', () => {
     /** Returns the states that follow, if each silent attempt and each exchange ends with `answer`. */
-    const statesAfter = (answer: Partial<Record<'silent' | 'exchange', AuthEvent>>): string[] => {
+    const statesAfter = (
+      answer: Partial<Record<'silent' | 'silent-early' | 'exchange', AuthEvent>>,
+    ): string[] => {
       const states: string[] = [];
       let model = { ...at('signed-out'), isOffline: true };
       const step = (event: AuthEvent): void => {
@@ -162,14 +177,20 @@ describe('the decisions of the sign-in table', () => {
       };
       step({ type: 'need-token' } as AuthEvent);
       for (let count = 0; count < 40 && model.state !== 'prompt'; count += 1)
-        step(model.state === 'cooling' ? EVENTS.elapsed : (answer[model.state as 'silent'] as AuthEvent));
+        step(
+          model.state === 'cooling' ? EVENTS.elapsed : (answer[model.state as 'silent-early'] as AuthEvent),
+        );
       return states;
     };
     const noSession = { type: 'failed', generation, error: { code: 'sign-in-required' } } as AuthEvent;
-    expect(statesAfter({ silent: noSession })).to.deep.equal(['cooling offline', 'silent -', 'prompt -']);
-    expect(statesAfter({ silent: EVENTS.code, exchange: EVENTS['code-spent'] }).at(-1)).to.equal(
-      'prompt network',
-    );
+    expect(statesAfter({ 'silent-early': noSession })).to.deep.equal([
+      'cooling offline',
+      'silent-early -',
+      'prompt -',
+    ]);
+    const { code, 'code-spent': spent } = EVENTS;
+    const states = statesAfter({ silent: code, 'silent-early': code, exchange: spent });
+    expect(states.at(-1)).to.equal('prompt network');
   });
 
   it('let the user sign in while the browser says that it is offline', () => {

@@ -9,7 +9,10 @@ import { at, challenge, EVENTS } from './sign-in-table.ts';
 
 describe('the snapshot of sign-in', () => {
   it('requires the user if a call waits and nothing continues automatically', () => {
-    const alone: readonly AuthState[] = ['asking-host', 'silent', 'exchange', 'signed-in', 'cooling'];
+    const alone: readonly AuthState[] = [
+      ...(['asking-host', 'silent', 'silent-early'] as const),
+      ...(['exchange', 'signed-in', 'cooling'] as const),
+    ];
     const states: readonly AuthState[] = [
       ...alone,
       ...(['signed-out', 'prompt', 'popup', 'popup-lost', 'redirecting'] as const),

@@ -92,6 +92,8 @@ const MEANINGS: { readonly [W in Where]: string } = {
   'signed-out': 'no call has needed a token yet, or the user has signed out',
   'asking-host': 'the page is asked for a token (`getToken`, `auth-required`)',
   silent: 'a hidden frame asks the service for a code, without the user',
+  'silent-early':
+    'the same after the network was away, perhaps too early: without a response, it is tried once more',
   prompt: 'the user has to sign in',
   popup: 'the sign-in window is open',
   'popup-lost': 'the sign-in window looks closed, but may still respond',
