@@ -180,7 +180,7 @@ export const mutations = [
     rule: 'D23',
     says: 'Thumbnails decode a file only if its content is that of a known image or of a film without references, so a list of URLs (HLS) under the name of a film makes no request',
     file: 'src/photos/thumbnails.ts',
-    before: 'return isFilm ? file.slice(0, file.size, found) : undefined;',
+    before: 'return isFilm ? file.slice(0, file.size, result) : undefined;',
     after: "return file.type.startsWith('video/') ? file : undefined;",
     test: 'test/ui/thumbnails.test.ts',
     title: 'make no request, whatever a file says that it is',

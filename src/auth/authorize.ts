@@ -58,8 +58,8 @@ function listen(state: string, source: () => Window | null, signal: AbortSignal)
   const channel = openChannel(`secure-uploader:${state}`);
   const ack = { type: ACK, version: 1, state };
   const answer = new Promise<string>((resolve) => {
-    const read = (data: unknown): boolean => {
-      const { type, version, params } = record(data);
+    const read = (message: unknown): boolean => {
+      const { type, version, params } = record(message);
       if (type !== ANSWER || version !== 1 || !isAnswer(params, state)) return false;
       resolve(params);
       // The response may arrive by message and by channel. The callback page closes after either acknowledgment.

@@ -94,11 +94,11 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
     once(leave: () => void, isSignedOut: boolean): Promise<void> {
       if (leaving && isSignedOut) return leaving;
       leave();
-      const own = calls.then(logOut).then(() => {
-        if (leaving === own) leaving = undefined;
+      const ending = calls.then(logOut).then(() => {
+        if (leaving === ending) leaving = undefined;
       });
-      leaving = own;
-      return own;
+      leaving = ending;
+      return ending;
     },
   };
 }

@@ -74,7 +74,7 @@ export function readMethods(list: unknown, canUsePasskey: boolean): Method[] {
     const { id: named, type, label, hint } = record(typeof entry === 'string' ? { id: entry } : entry);
     const id = text(named ?? type);
     const spellings = [type, named].map(normalize);
-    const family = ORDER.find((known) => spellings.includes(known)) as Method['family'] | undefined;
+    const family = ORDER.find((supported) => spellings.includes(supported)) as Method['family'] | undefined;
     if (!id || !family || (family === 'passkey' && !canUsePasskey)) return [];
     const needsStart = !STARTED_BY_ITSELF.includes(family);
     return [defined({ id, family, needsStart, label: shown(label), hint: shown(hint) })];

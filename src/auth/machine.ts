@@ -14,10 +14,10 @@ const RESTS: readonly AuthState[] = ['signed-out', 'prompt', 'signed-in', 'cooli
 const RESEND_MS = 30_000;
 
 export function createModel(
-  known: Pick<AuthModel, 'frames' | 'times' | 'isSessionEnough' | 'signedOut'>,
+  circumstances: Pick<AuthModel, 'frames' | 'times' | 'isSessionEnough' | 'signedOut'>,
 ): AuthModel {
   return {
-    ...known,
+    ...circumstances,
     state: 'signed-out',
     generation: 0,
     isAlive: false,
@@ -173,8 +173,8 @@ const keep: Row<'token' | 'page-token'> = (model, { type, bearer }) => {
     fruitless: (isProven ? 0 : fruitless) + Number(reason === 'rejected'),
     renewableAtMs: nowMs + Math.min(times.renewalGapMs, bearer.lifetimeMs / 5),
   };
-  const known = { ...RESET, ...renewed, source, reason: 'expired' } as const;
-  return enter(model, 'signed-in', known, { type: 'keep', bearer });
+  const patch = { ...RESET, ...renewed, source, reason: 'expired' } as const;
+  return enter(model, 'signed-in', patch, { type: 'keep', bearer });
 };
 
 const needToken: Row<'need-token'> = (model, { isFromPage }) => {
@@ -218,13 +218,13 @@ function inBackground({ isAlive, nowMs }: AuthModel, { model, effects }: Move): 
 }
 
 /** Renews the token. If a renewal is not possible, or has brought no usable token too often, the user has to sign in. */
-const renew: Row<'renew-due'> = (before, { reason }) => {
-  const { isAlive, isProven, fruitless, source, times, nowMs, renewableAtMs } = before;
-  const model = { ...before, reason };
+const renew: Row<'renew-due'> = (signedIn, { reason }) => {
+  const { isAlive, isProven, fruitless, source, times, nowMs, renewableAtMs } = signedIn;
+  const model = { ...signedIn, reason };
   const isSpent = fruitless >= times.renewalLimit && !isProven;
   const ms = renewableAtMs - nowMs;
   const canRenew = !isSpent && ms <= times.coolCapMs && (source === 'page' || canSilent(model));
-  if (isAlive && (ms > 0 || !canRenew)) return inert(before);
+  if (isAlive && (ms > 0 || !canRenew)) return inert(signedIn);
   if (!canRenew) return prompt(model);
   if (ms > 0) {
     const waiting = enter(model, 'cooling', { cooledFrom: 'signed-in' }, { type: 'cool', ms });
@@ -373,7 +373,7 @@ export function createSnapshot(
 
 /** Returns the changes between two models, in the order of their reports. */
 export function changesBetween(
-  before: AuthModel,
+  previousModel: AuthModel,
   { state, error, challenge }: AuthModel,
   event: AuthEvent,
   expiresAt?: string,
@@ -381,13 +381,13 @@ export function changesBetween(
   const changes: Change[] = [];
   const tell = ({ name, detail }: Change): unknown =>
     changes.push(Object.freeze({ name, detail: Object.freeze(detail) }) as Change);
-  const { state: previous } = before;
+  const { state: previous } = previousModel;
   if (state !== previous) tell({ name: 'auth-changed', detail: { state, previous } });
-  if (event.type === 'challenged' && challenge && challenge !== before.challenge) {
+  if (event.type === 'challenged' && challenge && challenge !== previousModel.challenge) {
     const methods = challenge.methods.map(({ family }) => family);
     tell({ name: 'auth-challenged', detail: { methods } });
   }
-  if (error && error !== before.error) tell({ name: 'auth-failed', detail: describe(error) });
+  if (error && error !== previousModel.error) tell({ name: 'auth-failed', detail: describe(error) });
   if (state === 'signed-in' && previous !== 'signed-in')
     tell({ name: 'signed-in', detail: expiresAt === undefined ? {} : { expiresAt } });
   if (event.type === 'sign-out') tell({ name: 'signed-out', detail: { reason: event.reason } });

@@ -45,7 +45,7 @@ export async function createTransaction(
   const verifier = createSecret();
   const state = createSecret();
   const challenge = await challengeOf(verifier);
-  const own = {
+  const required = {
     response_type: 'code',
     client_id: settings.clientId,
     redirect_uri: redirectUri,
@@ -58,8 +58,8 @@ export async function createTransaction(
     login_hint: ownerToMatch(settings),
     ...extra,
   };
-  // `own` comes last, so that the page's parameters cannot replace parameters such as `state`.
-  const all = [...Object.entries(settings.authOptions.params ?? {}), ...Object.entries(own)].filter(
+  // `required` comes last, so that the page's parameters cannot replace parameters such as `state`.
+  const all = [...Object.entries(settings.authOptions.params ?? {}), ...Object.entries(required)].filter(
     (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
   );
   const { href, origin } = authorizeUrl(settings, Object.fromEntries(all));

@@ -88,7 +88,7 @@ function createSharedSession(
   const model = firstModel(settings, times, isSessionEnough);
   let snapshot = createSnapshot(model, auth, false);
   const machine = new Machine<AuthModel, AuthEvent, FlowEvent, Effect>(model, {
-    reduce: (before, event) => reduce(before, event, form?.rows),
+    reduce: (previousModel, event) => reduce(previousModel, event, form?.rows),
     facts: () => ({
       isAlive: keeper.value() !== undefined,
       isProven: keeper.isProven(),
@@ -206,7 +206,12 @@ function createSharedSession(
     dispatch(error ? { type: 'unable', error } : { type: 'sign-in', via: way, isBlocked });
   }
 
-  function onStep(before: AuthModel, model: AuthModel, event: AuthEvent, effects: readonly Effect[]): void {
+  function onStep(
+    previousModel: AuthModel,
+    model: AuthModel,
+    event: AuthEvent,
+    effects: readonly Effect[],
+  ): void {
     if (event.type === 'token') markSignedOut(settings, false);
     // Updates the token before the page's listeners run, so that an error in a listener cannot leave an old token in use.
     for (const effect of effects) {
@@ -228,7 +233,7 @@ function createSharedSession(
     if (!NEEDS_TAB_LOCK.includes(model.renewing ?? model.state)) flows.unlock();
     form?.onEnter(model);
     refresh();
-    for (const change of changesBetween(before, model, event, keeper.expiresAt())) users.tell(change);
+    for (const change of changesBetween(previousModel, model, event, keeper.expiresAt())) users.tell(change);
   }
 
   function refresh(): void {

@@ -86,8 +86,8 @@ export class Context {
 
   /** Runs a step at its first call, and returns its result at each call. */
   once<T>(key: string, step: () => Promise<T>): Promise<T> {
-    const known = this.#once.get(key) as Promise<T> | undefined;
-    const result = known ?? step();
+    const running = this.#once.get(key) as Promise<T> | undefined;
+    const result = running ?? step();
     this.#once.set(key, result);
     return result;
   }
@@ -260,8 +260,8 @@ export class Context {
     if (entry?.url === undefined) throw new Skip('there is no upload_url');
     const { origin } = this.options;
     const url = change.url ?? entry.url;
-    const { target, method, headers: own } = await targetOf(url, this.options, entry.fields);
-    const headers = { ...own, ...(origin && { origin }), ...change.headers };
+    const { target, method, headers: ticketHeaders } = await targetOf(url, this.options, entry.fields);
+    const headers = { ...ticketHeaders, ...(origin && { origin }), ...change.headers };
     return this.#send({ method: change.method ?? method, url, headers, body: bytes }, target);
   }
 
@@ -364,8 +364,8 @@ export const isPending = ({ status, json }: Exchange): boolean =>
 /** Returns the field and the word that say that the file is not complete yet (U10a). */
 export function stateOf(json: unknown): readonly [string, string] | undefined {
   if (!isFields(json)) return undefined;
-  const found = ['state', 'status'].find((name) =>
+  const field = ['state', 'status'].find((name) =>
     /^(processing|pending|queued|scanning|running)$/i.test(String(json[name])),
   );
-  return found === undefined ? undefined : [found, String(json[found])];
+  return field === undefined ? undefined : [field, String(json[field])];
 }

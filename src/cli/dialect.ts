@@ -95,8 +95,8 @@ function keysOf(
   pieces: readonly Piece[],
   encoding: Encoding,
 ): Pick<Dialect, 'entryOf' | 'hasEntries'> {
-  const usual = (found: Fields, count: number, { hash }: Piece, position: number): unknown =>
-    entryFinder(found, count, { hashEncoding: encoding } as Parameters<typeof entryFinder>[2])(
+  const usual = (fields: Fields, count: number, { hash }: Piece, position: number): unknown =>
+    entryFinder(fields, count, { hashEncoding: encoding } as Parameters<typeof entryFinder>[2])(
       encodeHash(hash, encoding),
       position,
     );
@@ -104,8 +104,8 @@ function keysOf(
     pieces.every((piece, position) => isFields(entryOf(chunks, pieces.length, piece, position)));
   if (finds(usual)) return { entryOf: usual, hasEntries: true };
   for (const { source, keyOf } of keyCandidates(Object.keys(chunks), pieces, encoding)) {
-    const entryOf = (found: Fields, _count: number, { hash }: Piece, position: number): unknown =>
-      found[keyOf(encodeHash(hash, encoding), position)];
+    const entryOf = (fields: Fields, _count: number, { hash }: Piece, position: number): unknown =>
+      fields[keyOf(encodeHash(hash, encoding), position)];
     if (!finds(entryOf)) continue;
     settings.setProfile('chunkKey', source);
     return { entryOf, hasEntries: true };
@@ -126,9 +126,9 @@ function keyCandidates(
   const sent = encodeHash(first?.hash ?? '', encoding);
   const around = keys.filter((key) => key.includes(sent)).map((key) => key.split(sent));
   return [
-    ...around.map(([before = '', behind = '']) => ({
-      source: `(hash) => ${JSON.stringify(before)} + hash + ${JSON.stringify(behind)}`,
-      keyOf: (hash: string) => before + hash + behind,
+    ...around.map(([prefix = '', suffix = '']) => ({
+      source: `(hash) => ${JSON.stringify(prefix)} + hash + ${JSON.stringify(suffix)}`,
+      keyOf: (hash: string) => prefix + hash + suffix,
     })),
     ...[0, 1].map((from) => ({
       source: `(hash, position) => String(position + ${from})`,

@@ -96,8 +96,8 @@ export function perOrigin<T>(create: () => T): (url: string) => T {
   const objects = new Map<string, T>();
   return (url) => {
     const { origin } = new URL(url);
-    const found = objects.get(origin) ?? create();
-    objects.set(origin, found);
-    return found;
+    const object = objects.get(origin) ?? create();
+    objects.set(origin, object);
+    return object;
   };
 }

@@ -100,8 +100,12 @@ export class Intake {
     };
     const compareOne = async (picked: PickedFile): Promise<void> => {
       // The hash workers tell files apart by their signals.
-      const own = AbortSignal.any([signal]);
-      const isSame = await this.#provideTo(waitingFor(picked, waitingUploads, connection), picked, own);
+      const comparisonSignal = AbortSignal.any([signal]);
+      const isSame = await this.#provideTo(
+        waitingFor(picked, waitingUploads, connection),
+        picked,
+        comparisonSignal,
+      );
       if (signal.aborted) return;
       recount();
       if (isSame === undefined) this.#refuse(candidateOf(picked), { code: 'file-unreadable' });
@@ -151,11 +155,11 @@ export class Intake {
       this.#refuseUnreadable(picked);
       return;
     }
-    const found = await provideSame(upload, picked);
+    const identity = await provideSame(upload, picked);
     // In the meantime, another call may have provided the file or canceled the upload.
     if (upload.picked || !upload.needsFile) return;
-    if (found && upload.lost && found.name === upload.ownName) this.#replace(upload, picked);
-    else this.#refuse(candidateOf(picked), { code: found ? 'wrong-file' : 'file-unreadable' });
+    if (identity && upload.lost && identity.name === upload.ownName) this.#replace(upload, picked);
+    else this.#refuse(candidateOf(picked), { code: identity ? 'wrong-file' : 'file-unreadable' });
   }
 
   /**

@@ -97,12 +97,12 @@ export class KeeperClient {
   async ask(
     request: Omit<Ask, 'document'>,
     newKeys: readonly string[],
-    use: (found: Kept) => Promise<void>,
+    use: (kept: Kept) => Promise<void>,
   ): Promise<void> {
     const uses: Promise<void>[] = [];
-    const take = async (found: readonly Kept[]): Promise<void> => {
-      for (const kept of found) this.#received.add(kept);
-      await inSlices(found, (kept) => {
+    const take = async (files: readonly Kept[]): Promise<void> => {
+      for (const kept of files) this.#received.add(kept);
+      await inSlices(files, (kept) => {
         uses.push(use(kept).finally(() => this.#received.delete(kept)));
       });
     };
@@ -113,9 +113,9 @@ export class KeeperClient {
     const wanted = { ...request, document: DOCUMENT, keys: [...request.keys, ...newKeys] };
     const missing = new Set(request.keys);
     await this.#askWorker(wanted, async (received) => {
-      const found = this.#keepOwn(filesFor(wanted, received));
-      for (const { key } of found) missing.delete(key);
-      await take(found);
+      const files = this.#keepOwn(filesFor(wanted, received));
+      for (const { key } of files) missing.delete(key);
+      await take(files);
     }).catch(() => undefined);
     this.#keepOwn([]);
     if (missing.size > 0) await take(await this.#askTabs({ ...wanted, keys: [...missing] }).catch(() => []));
@@ -126,11 +126,11 @@ export class KeeperClient {
    * Continues the uploads that this uploader handed over, and removes those whose files another page has received. Returns the
    * files of other pages.
    */
-  #keepOwn(found: readonly Kept[]): readonly Kept[] {
+  #keepOwn(files: readonly Kept[]): readonly Kept[] {
     for (const upload of this.#handedOver)
       upload.dispatch({ type: this.#taken.has(upload.id) ? 'leave' : 'restore' });
     this.#handedOver = [];
-    return found.filter(({ added }) => added?.document !== DOCUMENT);
+    return files.filter(({ added }) => added?.document !== DOCUMENT);
   }
 
   /** Forgets files that no upload has accepted yet. */
@@ -184,12 +184,12 @@ export class KeeperClient {
    * later is used too, because the worker returns each file once.
    */
   async #askWorker(ask: Ask, use: (received: readonly Kept[]) => Promise<void>): Promise<void> {
-    const found = await navigator.serviceWorker.getRegistration(this.#url);
+    const registration = await navigator.serviceWorker.getRegistration(this.#url);
     // Without a registration of its own, the URL may be in the scope of another worker of the site.
-    if (!found || found.scope !== this.#url || this.#closing.signal.aborted) return;
+    if (!registration || registration.scope !== this.#url || this.#closing.signal.aborted) return;
     // A page without uploads lets the worker unregister itself when the page is left.
-    this.#registration ??= found;
-    const worker = workerOf(found);
+    this.#registration ??= registration;
+    const worker = workerOf(registration);
     const { port1, port2 } = new MessageChannel();
     const id = crypto.randomUUID();
     this.#unanswered.set(id, port1);
@@ -209,12 +209,12 @@ export class KeeperClient {
   #askTabs(ask: Ask): Promise<readonly Kept[]> {
     const answerTo = `${CHANNEL}:${crypto.randomUUID()}`;
     const answers = new BroadcastChannel(answerTo);
-    const found: Kept[] = [];
+    const received: Kept[] = [];
     return new Promise<readonly Kept[]>((resolve) => {
-      setTimeout(resolve, TABS_MS, found);
+      setTimeout(resolve, TABS_MS, received);
       answers.onmessage = ({ data }: MessageEvent<unknown>) => {
-        found.push(...filesFor(ask, readFiles(data)));
-        if (new Set(found.map(({ key }) => key)).size === ask.keys.length) resolve(found);
+        received.push(...filesFor(ask, readFiles(data)));
+        if (new Set(received.map(({ key }) => key)).size === ask.keys.length) resolve(received);
       };
       this.#channel?.postMessage({ ask, answerTo });
     }).finally(() => answers.close());
@@ -223,10 +223,10 @@ export class KeeperClient {
   /** Sends files to another tab that asks for them. */
   #onAsked(data: { readonly ask?: unknown; readonly answerTo?: unknown } | null): void {
     const ask = readAsk(data?.ask);
-    const found = ask ? filesFor(ask, this.#unfinished()).filter(({ added }) => !added) : [];
-    if (found.length === 0) return;
+    const files = ask ? filesFor(ask, this.#unfinished()).filter(({ added }) => !added) : [];
+    if (files.length === 0) return;
     const answers = new BroadcastChannel(String(data?.answerTo));
-    answers.postMessage(found);
+    answers.postMessage(files);
     answers.close();
   }
 
@@ -256,7 +256,7 @@ export class KeeperClient {
 
   /** Returns the files for the worker. `document` is the id of this document if it goes to the back/forward cache, otherwise ''. */
   #unfinished(document = ''): readonly Kept[] {
-    const own = this.#parts.uploads().flatMap((upload): Kept[] => {
+    const unfinished = this.#parts.uploads().flatMap((upload): Kept[] => {
       const { phase, state, picked, connection } = upload;
       const { record } = upload.resumeState;
       const { baseUrl: service, owner, clientId, noResume } = connection.settings;
@@ -272,7 +272,7 @@ export class KeeperClient {
       ...kept,
       added: added && { ...added, document: '' },
     }));
-    return [...own, ...received];
+    return [...unfinished, ...received];
   }
 
   #fail(error: unknown): void {

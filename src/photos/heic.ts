@@ -32,7 +32,7 @@ export function cleanHeic(source: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuff
   const bytes = source.slice();
   const ranges: Range[] = [];
   const media: Box[] = [];
-  const found = new Map<string, Box>();
+  const boxes = new Map<string, Box>();
 
   /** Throws if the integer is not within the file. */
   function uint(at: number, size: number): number {
@@ -42,7 +42,7 @@ export function cleanHeic(source: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuff
   }
 
   const markFree = (at: number) => bytes.set([0x66, 0x72, 0x65, 0x65], at);
-  const box = (type: string): Box => found.get(type) ?? fail();
+  const box = (type: string): Box => boxes.get(type) ?? fail();
 
   function* boxesIn(from: number, to: number): Generator<Box> {
     for (let start = from, end = 0; start < to; start = end) {
@@ -59,8 +59,8 @@ export function cleanHeic(source: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuff
     for (const each of boxesIn(from, to)) {
       const { type, start } = each;
       let end = each.from;
-      if (/moov|moof/.test(type) || (UNIQUE.test(type) && found.has(type))) fail();
-      found.set(type, each);
+      if (/moov|moof/.test(type) || (UNIQUE.test(type) && boxes.has(type))) fail();
+      boxes.set(type, each);
       if (/meta|iprp|ipco/.test(type)) {
         if (type === 'meta') end += 4;
         keepBoxes(end, each.to);
@@ -76,13 +76,13 @@ export function cleanHeic(source: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuff
   function readItems(): Map<number, number> {
     const { from, to } = box('iinf');
     const items = new Map<number, number>();
-    for (const info of boxesIn(from + (uint(from, 1) ? 8 : 6), to)) {
-      const version = uint(info.from, 1);
+    for (const item of boxesIn(from + (uint(from, 1) ? 8 : 6), to)) {
+      const version = uint(item.from, 1);
       const idSize = version === 2 ? 2 : 4;
-      const id = uint(info.from + 4, idSize);
+      const id = uint(item.from + 4, idSize);
       // Two items with one number could pass Exif data off as a picture.
-      if (info.type !== 'infe' || version < 2 || items.has(id)) fail();
-      items.set(id, info.from + 6 + idSize);
+      if (item.type !== 'infe' || version < 2 || items.has(id)) fail();
+      items.set(id, item.from + 6 + idSize);
     }
     return items;
   }
@@ -91,7 +91,7 @@ export function cleanHeic(source: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuff
   function readThumbnails(): Set<number> {
     const thumbnails = new Set<number>();
     const needed: number[] = [];
-    const list = found.get('iref');
+    const list = boxes.get('iref');
     if (!list) return thumbnails;
     const idSize = uint(list.from, 1) ? 4 : 2;
     // References have no order, so those of thumbnails are read before those to tiles.

@@ -32,7 +32,7 @@ export class Thumbnails {
   /** Films of the current rendering whose frames are made. */
   readonly #filming = new Map<FileId, AbortController>();
   /** Thumbnails by file, the oldest first; `undefined` if a file has none. */
-  readonly #known = new Map<FileId, HTMLCanvasElement | undefined>();
+  readonly #thumbnails = new Map<FileId, HTMLCanvasElement | undefined>();
   /** Files of the current rendering that have none yet, from top to bottom. */
   #wanted = new Set<FileId>();
   #rendering = new Set<FileId>();
@@ -45,11 +45,11 @@ export class Thumbnails {
 
   /** Returns the thumbnail of a row. Without one, makes it, unless the row is not rendered next time. */
   of(id: FileId): HTMLCanvasElement | undefined {
-    if (this.#known.has(id)) {
-      const found = this.#known.get(id);
-      this.#known.delete(id);
-      this.#known.set(id, found);
-      return found;
+    if (this.#thumbnails.has(id)) {
+      const thumbnail = this.#thumbnails.get(id);
+      this.#thumbnails.delete(id);
+      this.#thumbnails.set(id, thumbnail);
+      return thumbnail;
     }
     if (this.#rendering.size === 0)
       queueMicrotask(() => {
@@ -74,15 +74,15 @@ export class Thumbnails {
       if (id === undefined) break;
       this.#wanted.delete(id);
       // It was rendered again while it was made.
-      if (this.#known.has(id) || this.#filming.has(id)) continue;
+      if (this.#thumbnails.has(id) || this.#filming.has(id)) continue;
       await new Promise<void>((resolve) => (this.#parts.whenIdle ?? whenIdle)(resolve));
       const file = this.#parts.fileOf(id);
       // An upload of an earlier visit may get its file later.
       if (!file) continue;
-      const found = await this.#read(file).catch(() => undefined);
-      const film = filmIn(file, found);
+      const result = await this.#read(file).catch(() => undefined);
+      const film = filmIn(file, result);
       if (film) void this.#makeFrame(id, film);
-      else this.#keep(id, found instanceof ImageBitmap ? found : undefined);
+      else this.#keep(id, result instanceof ImageBitmap ? result : undefined);
     }
     this.#isRunning = false;
   }
@@ -98,10 +98,10 @@ export class Thumbnails {
   }
 
   #keep(id: FileId, image: ImageBitmap | undefined): void {
-    this.#known.set(id, image && canvasOf(image));
-    for (const [oldest] of this.#known) {
-      if (this.#known.size <= MOST) break;
-      this.#known.delete(oldest);
+    this.#thumbnails.set(id, image && canvasOf(image));
+    for (const [oldest] of this.#thumbnails) {
+      if (this.#thumbnails.size <= MOST) break;
+      this.#thumbnails.delete(oldest);
     }
     if (image) this.#parts.onReady();
   }
@@ -113,9 +113,9 @@ export class Thumbnails {
 }
 
 /** Returns the content of a file as a film, if it is one. */
-function filmIn(file: File, found: TaskResult | 'unreadable'): Blob | undefined {
-  const isFilm = typeof found === 'string' && found.startsWith('video/');
-  return isFilm ? file.slice(0, file.size, found) : undefined;
+function filmIn(file: File, result: TaskResult | 'unreadable'): Blob | undefined {
+  const isFilm = typeof result === 'string' && result.startsWith('video/');
+  return isFilm ? file.slice(0, file.size, result) : undefined;
 }
 
 function canvasOf(image: ImageBitmap): HTMLCanvasElement {

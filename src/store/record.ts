@@ -73,9 +73,9 @@ const READERS = { ...REQUIRED, ...OPTIONAL };
 
 /** Returns the object to save. Copies only known fields, so that no secret is saved by accident. */
 export function writeRecord(record: SavedRecord): Record<string, unknown> {
-  const known = Object.keys(READERS).map((name) => [name, record[name as keyof SavedRecord]]);
+  const fields = Object.keys(READERS).map((name) => [name, record[name as keyof SavedRecord]]);
   const { sessionId, header: sessionHeader } = record.session ?? {};
-  return { version: VERSION, sessionId, sessionHeader, ...Object.fromEntries(known) };
+  return { version: VERSION, sessionId, sessionHeader, ...Object.fromEntries(fields) };
 }
 
 /** Returns true for a record that a newer version of this package saved. Such a record must not be deleted. */
@@ -88,7 +88,7 @@ export function readRecord(value: unknown): SavedRecord | undefined {
   const [sessionId, header] = [filled(fields.sessionId), filled(fields.sessionHeader)];
   const session = sessionId && header ? { sessionId, header } : undefined;
   const read = Object.entries(READERS).map(([name, of]) => [name, of(fields[name])]);
-  const record = Object.fromEntries(read.filter(([, known]) => known !== undefined)) as SavedRecord;
+  const record = Object.fromEntries(read.filter(([, field]) => field !== undefined)) as SavedRecord;
   const isWhole = Object.keys(REQUIRED).every((name) => name in record) && (session ?? record.fileId);
   return fields.version === VERSION && isWhole ? { ...record, session } : undefined;
 }

@@ -35,15 +35,15 @@ function run(host: { requestUpdate(): void }, promise: Promise<void>): void {
 /** Creates the commands that need no list. */
 export const createFrameCommands = (
   host: FrameHost,
-  own: Pick<FrameCommands, 'dropRestored' | 'tryAgain'> & {
+  shell: Pick<FrameCommands, 'dropRestored' | 'tryAgain'> & {
     addInput(files: readonly File[]): Promise<void>;
   },
 ): FrameCommands => ({
   addFiles: (files) => run(host, host.addFiles(files)),
   browse: (kind) => run(host, host.browse(kind)),
-  addInput: (files) => run(host, own.addInput(files)),
-  dropRestored: own.dropRestored,
-  tryAgain: own.tryAgain,
+  addInput: (files) => run(host, shell.addInput(files)),
+  dropRestored: shell.dropRestored,
+  tryAgain: shell.tryAgain,
 });
 
 /** Adds the commands of the list to `frame`. Cancel and remove can be undone; the element's methods of the same names can not. */

@@ -245,11 +245,14 @@ export class DropController implements ReactiveController {
   };
 
   readonly #onPaste = (event: ClipboardEvent): void => {
-    const data = event.clipboardData;
-    if (event.defaultPrevented || this.#isClosed() || !holdsFiles(data) || data.files.length === 0) return;
-    if (isEditable(event) || holdsText(data) || !this.#isWanted()) return;
+    const clipboard = event.clipboardData;
+    if (event.defaultPrevented || this.#isClosed() || !holdsFiles(clipboard) || clipboard.files.length === 0)
+      return;
+    if (isEditable(event) || holdsText(clipboard) || !this.#isWanted()) return;
     event.preventDefault();
-    void this.read((onFound) => readDrop(data, onFound)).then((files) => this.#onFiles(files.map(named)));
+    void this.read((onFound) => readDrop(clipboard, onFound)).then((files) =>
+      this.#onFiles(files.map(named)),
+    );
   };
 
   /** True if the element has the focus, or if it can be reached and nothing else could want the files. */
@@ -287,9 +290,9 @@ const pastedNames = new Set<string>();
 const FRESH_MS = 60_000;
 
 /** Gives a picture from the clipboard its own name. Browsers name each of them `image.png`, as of now. */
-function named(found: FoundFile): FoundFile {
-  const { file, relativePath } = found;
-  if (relativePath !== 'image.png' || !file || Date.now() - file.lastModified > FRESH_MS) return found;
+function named(pasted: FoundFile): FoundFile {
+  const { file, relativePath } = pasted;
+  if (relativePath !== 'image.png' || !file || Date.now() - file.lastModified > FRESH_MS) return pasted;
   let name = `image ${new Date().toLocaleString('sv').replaceAll(':', '.')}.png`;
   while (pastedNames.has(name)) name = nextName(name);
   pastedNames.add(name);
@@ -323,12 +326,12 @@ const targetOf = (event: Event): HTMLInputElement => event.composedPath()[0] as 
 
 const isEditable = (event: Event): boolean => Boolean(targetOf(event).matches?.(':read-write'));
 
-const holdsFiles = (data: DataTransfer | null): data is DataTransfer =>
-  data?.types.includes('Files') ?? false;
+const holdsFiles = (transfer: DataTransfer | null): transfer is DataTransfer =>
+  transfer?.types.includes('Files') ?? false;
 
 /** True if text was copied together with the files, for example cells with a picture of them. Paths of the files don't count. */
-function holdsText(data: DataTransfer): boolean {
-  const names = [...data.files].flatMap(({ name }) => [name, encodeURIComponent(name)]);
-  const lines = data.getData('text/plain').split('\n');
+function holdsText(transfer: DataTransfer): boolean {
+  const names = [...transfer.files].flatMap(({ name }) => [name, encodeURIComponent(name)]);
+  const lines = transfer.getData('text/plain').split('\n');
   return lines.some((line) => line.trim() && !names.includes(line.trim().replace(/^.*[/\\]/, '')));
 }

@@ -353,10 +353,10 @@ export abstract class FormControl extends LitElement {
       values.every((value, at) => value === last.values[at])
     )
       return;
-    const data = new FormData();
-    for (const value of values) data.append(name, value);
+    const formData = new FormData();
+    for (const value of values) formData.append(name, value);
     if (name === '') this.internals.setFormValue(null);
-    else this.internals.setFormValue(data, this.#restored.stateWith(files, next.owner));
+    else this.internals.setFormValue(formData, this.#restored.stateWith(files, next.owner));
     this.#current = next;
   }
 }

@@ -23,8 +23,8 @@ const formats = new Map<string, Format>();
 
 /** Returns the formatting functions for a locale. Uses English if the locale is invalid. */
 export function createFormat(locale: string): Format {
-  const known = formats.get(locale);
-  if (known) return known;
+  const cached = formats.get(locale);
+  if (cached) return cached;
   try {
     new Intl.Locale(locale);
   } catch {
@@ -40,9 +40,10 @@ export function createFormat(locale: string): Format {
     }));
   const sized = (bytes: number, suffix: string): string => {
     // NaN would lead to an invalid unit, for which `Intl` throws.
-    const known = bytes > 0 ? bytes : 0;
-    const power = known < 1 ? 1 : known < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(known) / 3));
-    const value = known / 1000 ** power;
+    const shownBytes = bytes > 0 ? bytes : 0;
+    const power =
+      shownBytes < 1 ? 1 : shownBytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(shownBytes) / 3));
+    const value = shownBytes / 1000 ** power;
     return unit(SIZE_UNITS[power] + suffix, power > 0 && value < 100 ? 1 : 0).format(value);
   };
   const share = new Intl.NumberFormat(locale, { style: 'percent' });

@@ -60,10 +60,10 @@ export function textsOf<T>(host: TextHost, english: T): () => T {
       checked = messages;
       // Other translations stay: a click would be lost on a text that is replaced before the button is released, and an
       // announcement would be spoken again.
-      for (const [font, before] of translations)
+      for (const [font, textBefore] of translations)
         if (font.data !== undefined) font.replaceWith(font.data);
         // Before each text of Lit is a comment. Without, the translation was added beside a text.
-        else if (font.previousSibling?.nodeType !== 8 && font.parentNode?.textContent !== before)
+        else if (font.previousSibling?.nodeType !== 8 && font.parentNode?.textContent !== textBefore)
           font.remove();
     },
   });

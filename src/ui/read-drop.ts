@@ -24,8 +24,8 @@ type WithHandle = DataTransferItem & { getAsFileSystemHandle?: () => Promise<Fil
  * Reads all dropped files, including nested folders. Calls `onFound` with the number of files found so far. Never rejects. Call
  * this function synchronously in the event handler, because the browser clears the data afterwards.
  */
-export const readDrop = (data: DataTransfer, onFound: OnFound): Promise<DropContent> => {
-  const readers = [...data.items].filter((item) => item.kind === 'file').map((item) => grab(item));
+export const readDrop = (transfer: DataTransfer, onFound: OnFound): Promise<DropContent> => {
+  const readers = [...transfer.items].filter((item) => item.kind === 'file').map((item) => grab(item));
   // Some programs promise files that they don't have.
   return readAll(readers.length > 0 ? readers : [async (findings) => lost(findings, '?')], onFound);
 };
@@ -43,7 +43,7 @@ export const readHandles = (
 /** Takes the files of an input, like `readDrop`. */
 export const readInput = (files: readonly File[], onFound: OnFound): Promise<DropContent> =>
   readAll(
-    files.map((file) => async (findings) => found(findings, file, file.webkitRelativePath || file.name)),
+    files.map((file) => async (findings) => addFile(findings, file, file.webkitRelativePath || file.name)),
     onFound,
   );
 
@@ -74,13 +74,14 @@ function grab(item: WithHandle): (findings: Findings) => Promise<void> {
   const entry = item.webkitGetAsEntry?.() ?? null;
   const handle = item.getAsFileSystemHandle?.().catch(() => null);
   return async (findings) => {
-    if (file && !entry?.isDirectory) found(findings, file, file.name, (await handle) as FileSystemFileHandle);
+    if (file && !entry?.isDirectory)
+      addFile(findings, file, file.name, (await handle) as FileSystemFileHandle);
     else if (entry) await readEntry(await open(entry, handle), '', findings);
     else lost(findings, (await handle)?.name ?? '?');
   };
 }
 
-function found(
+function addFile(
   findings: Findings,
   file: File,
   relativePath: string,
@@ -94,7 +95,7 @@ const lost = ({ files }: Findings, relativePath: string): void => void files.pus
 
 async function readHandle(handle: FileSystemFileHandle, path: string, findings: Findings): Promise<void> {
   try {
-    found(findings, await handle.getFile(), path + handle.name, handle);
+    addFile(findings, await handle.getFile(), path + handle.name, handle);
   } catch {
     lost(findings, path + handle.name);
   }
@@ -120,7 +121,7 @@ async function open(
 
 async function readEntry({ entry, handle, file }: Opened, parent: string, findings: Findings): Promise<void> {
   const path = parent + entry.name;
-  if (file) found(findings, file, path, handle as FileSystemFileHandle);
+  if (file) addFile(findings, file, path, handle as FileSystemFileHandle);
   else if (entry.isFile) lost(findings, path);
   else
     await readFolder(entry as FileSystemDirectoryEntry, `${path}/`, findings, handle).catch(() =>

@@ -109,7 +109,7 @@ export class SecureUploaderLogin extends LitElement {
 
   #openAlone(): SignIn {
     const { baseUrl, idpId, loginPath, challengePath, authOptions } = this;
-    const own = {
+    const settings = {
       baseUrl,
       idpId,
       loginPath,
@@ -118,7 +118,7 @@ export class SecureUploaderLogin extends LitElement {
       auth: 'local',
       silent: 'off',
     } as const;
-    return openSignIn(createSettings(own), ({ name, detail }: Change) => {
+    return openSignIn(createSettings(settings), ({ name, detail }: Change) => {
       this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
     });
   }

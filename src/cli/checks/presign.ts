@@ -211,9 +211,9 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
       const { session } = await two(c);
       const all = (await urls(c)).map((url) => decodeURIComponent(url)).join(' ');
       const { token } = c.options;
-      const found = [token !== undefined && all.includes(token) && 'the token'];
-      found.push(session.length > 60 && all.includes(session) && 'the value of the session header');
-      const list = found.filter(Boolean).join(', ');
+      const leaks = [token !== undefined && all.includes(token) && 'the token'];
+      leaks.push(session.length > 60 && all.includes(session) && 'the value of the session header');
+      const list = leaks.filter(Boolean).join(', ');
       return judge(list === '', list || 'neither');
     },
   ),
@@ -280,18 +280,18 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     async (c) => {
       const { again, upload } = await c.round();
       if (!isOk(again)) return fail(describe(again));
-      const found = await c.entriesOf(again, upload.pieces);
-      if (found.every((entry) => entry === undefined))
+      const entriesAgain = await c.entriesOf(again, upload.pieces);
+      if (entriesAgain.every((entry) => entry === undefined))
         return pass('no entry', c.settings.setProfile('missingChunk', "'stored'"));
-      if (found.some((entry) => entry === undefined))
+      if (entriesAgain.some((entry) => entry === undefined))
         return fail('an entry is missing', 'profile.missingChunk');
-      if (found.some((entry) => entry?.fields.upload_url === undefined))
+      if (entriesAgain.some((entry) => entry?.fields.upload_url === undefined))
         return pass(
           'no upload_url',
           c.settings.setProfile('storedChunk', '({ upload_url }) => upload_url === undefined'),
         );
-      const hasReceipts = found.every((entry) => entry?.receipt);
-      return judge(hasReceipts, found[0]?.url === undefined ? 'reported as stored' : 'a URL again');
+      const hasReceipts = entriesAgain.every((entry) => entry?.receipt);
+      return judge(hasReceipts, entriesAgain[0]?.url === undefined ? 'reported as stored' : 'a URL again');
     },
   ),
   row(

@@ -115,8 +115,8 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     const [entry] = (await c.round()).upload.entries;
     const signed =
       new URL(entry?.url ?? 'https://none').searchParams.get('X-Amz-SignedHeaders')?.split(';') ?? [];
-    const own = Object.keys(entry?.headers ?? {}).map((name) => name.toLowerCase());
-    const absent = signed.filter((name) => !['host', 'content-length', ...own].includes(name));
+    const entryHeaders = Object.keys(entry?.headers ?? {}).map((name) => name.toLowerCase());
+    const absent = signed.filter((name) => !['host', 'content-length', ...entryHeaders].includes(name));
     const hint = absent.length ? `profile.putHeaders, for ${absent.join(', ')}` : undefined;
     return isOk(response) ? accepted(response) : fail(describe(response), hint);
   }),
@@ -179,9 +179,9 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
   row('signature', 'refuses an altered signature', SECTION, 'a 4xx', async (c) => {
     const { entry, url, piece } = await chunk(c);
     const altered = new URL(url);
-    const found = [...altered.searchParams].find(([name]) => /sig|token|hmac|mac$/i.test(name));
-    if (!found) throw new Skip('the URL has no parameter that looks like a signature');
-    const [name, value] = found;
+    const parameter = [...altered.searchParams].find(([name]) => /sig|token|hmac|mac$/i.test(name));
+    if (!parameter) throw new Skip('the URL has no parameter that looks like a signature');
+    const [name, value] = parameter;
     altered.searchParams.set(
       name,
       value.replace(/^./, (letter) => (letter === 'a' ? 'b' : 'a')),

@@ -43,8 +43,8 @@ export const SESSION_CHECKS: readonly Check[] = table('session', [
       const opened = await c.opened();
       const { sessionOf } = await c.dialect();
       const value = sessionOf(opened);
-      const found = c.settings.lineOf('sessionHeader');
-      return value ? pass(value, found) : fail('no such value');
+      const setting = c.settings.lineOf('sessionHeader');
+      return value ? pass(value, setting) : fail('no such value');
     },
   ),
   row(
