@@ -1,3 +1,4 @@
+// A journey, because it needs the cookies of two sites: a hidden frame finds the session that the form has created.
 // Challenges that have expired, are unknown or are contradictory.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// A journey, because it needs faults that a function chooses for each request, in the process of the service, and the stored bytes.
 // Random faults: each file is stored byte for byte, or fails with a correct code and is stored after a
 // retry. `TEST_SEED=…` selects other faults. `CHAOS_SECONDS=…` sets the minimum duration.
 import assert from 'node:assert/strict';

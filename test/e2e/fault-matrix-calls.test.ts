@@ -1,3 +1,4 @@
+// A journey, because it needs the service in the process of the test, and two pages with different deadlines.
 // The columns `session`, `presign` and `commit` of docs/faults.md: each fault has the documented outcome.
 import { testColumn } from './support/fault-column.ts';
 import { createWorld } from './support/world.ts';

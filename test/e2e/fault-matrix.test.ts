@@ -1,3 +1,4 @@
+// A journey, because only the log of the service, in the process of the test, tells what the browser repeats by itself.
 // Tests the column `PUT` of docs/faults.md, and that the table is complete.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// A journey, because it needs the names and bytes that the service has on its disk, and the content policy of a page.
 // Unusual file names: each file is stored under the name that its row shows, or is rejected. A script creates the files, because
 // some names are impossible on the disk of the test machine.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// A journey, because it needs real connections, and the times at which the storage gets their bytes.
 // The attribute `throttle` limits the total rate of all files.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
