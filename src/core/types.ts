@@ -136,7 +136,10 @@ export interface CommitAnswer {
  * reason.
  */
 export interface Calls {
-  /** Opens a session in a folder. (`POST /files/uploadsession`) */
+  /**
+   * Opens a session in a folder. (`POST /files/uploadsession`) If `signal` aborts while the request runs, the session that it opens
+   * is canceled.
+   */
   openSession(input: SessionInput, signal: AbortSignal): Promise<Session>;
   /** Resolves with a map from hash to ticket, with one ticket for each chunk. (`POST /files/uploadsession/chunks`) */
   presign(

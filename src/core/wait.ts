@@ -80,6 +80,19 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
+/** Returns a signal that aborts `ms` after `signal`, unless `over` aborts before. */
+export function delayed(signal: AbortSignal, ms: number, over: AbortSignal): AbortSignal {
+  const late = new AbortController();
+  const onAbort = (): void => {
+    sleep(ms, over).then(
+      () => late.abort(signal.reason),
+      () => undefined,
+    );
+  };
+  signal.addEventListener('abort', onAbort, { once: true, signal: over });
+  return late.signal;
+}
+
 /** Resolves when the browser is online, or after `longestMs`, because browsers may be wrong. Rejects with the signal's reason. */
 export async function online(longestMs: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();

@@ -4,7 +4,8 @@ import { resolveUrl } from '../core/addresses.ts';
 import type { Post } from '../core/auth-options.ts';
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { Calls, Session, WithToken } from '../core/types.ts';
+import type { Calls, Session, SessionInput, WithToken } from '../core/types.ts';
+import { abortable, delayed } from '../core/wait.ts';
 import {
   type Answer,
   createSend,
@@ -30,6 +31,8 @@ import {
 
 /** Services may assemble the file before they answer a commit: five minutes instead of 30 seconds. */
 const COMMIT_PATIENCE = 10;
+/** Time in which an aborted request may still open a session, and in which this session is canceled, in milliseconds. */
+const LATE_MS = 10_000;
 
 const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
@@ -47,20 +50,23 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   const profile = fillProfile(settings.profile);
   const send = createSend(settings, options);
   const { commitPath, cancelPath } = settings;
+  const cancelAs = cancelPath ? createCancel(cancelPath) : undefined;
   const inSession = (session: Session): Record<string, string> => ({ [SESSION_HEADER]: session.header });
 
   return {
     openSession: (input, signal) =>
       withToken(async (token) => {
-        const answer = await send({
-          method: 'POST',
-          path: settings.sessionPath,
-          token,
-          body: sessionBody(input, profile),
-          signal,
-        });
-        if (!isOk(answer)) throw readRefusal(answer, 'open', profile);
-        return readSession(answer, profile);
+        signal.throwIfAborted();
+        const over = new AbortController();
+        const opened = openSession(input, token, cancelAs ? delayed(signal, LATE_MS, over.signal) : signal);
+        // The request may have reached the service when it is aborted.
+        const onEnd = (session?: Session): void => {
+          over.abort();
+          if (!session || !cancelAs || !signal.aborted) return;
+          cancelAs(session, AbortSignal.timeout(LATE_MS), (call) => call(token)).catch(() => undefined);
+        };
+        opened.then(onEnd, () => onEnd());
+        return abortable(opened, signal);
       }, signal),
 
     presign: (session, chunks, signal) =>
@@ -86,8 +92,19 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       }, signal),
 
     ...(commitPath && { commit: createCommit(commitPath) }),
-    ...(cancelPath && { cancel: createCancel(cancelPath) }),
+    ...(cancelAs && { cancel: cancelAs }),
   };
+
+  async function openSession(
+    input: SessionInput,
+    token: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Session> {
+    const { sessionPath: path } = settings;
+    const answer = await send({ method: 'POST', path, token, body: sessionBody(input, profile), signal });
+    if (!isOk(answer)) throw readRefusal(answer, 'open', profile);
+    return readSession(answer, profile);
+  }
 
   function createCommit(path: string): NonNullable<Calls['commit']> {
     return (session, proof, signal) =>

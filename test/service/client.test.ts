@@ -7,7 +7,7 @@ import type { Calls, Session } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
 import type { HttpOptions } from '../../src/service/http.ts';
 import { createPut } from '../../src/service/put.ts';
-import { rejection } from '../support/collect.ts';
+import { rejection, until } from '../support/collect.ts';
 import {
   addFault,
   callsOf,
@@ -101,6 +101,18 @@ describe('an upload', () => {
     await calls.cancel?.(session, forever);
     const error = await rejection<UploaderError>(calls.presign(session, [await randomChunk()], forever));
     expect(error).to.include({ code: 'session-expired', status: 410 });
+  });
+
+  it('is canceled if its request is aborted before the response, as after a pause', async () => {
+    const calls = await callsOf();
+    const fileName = uniqueName();
+    await addFault({ operation: 'session', delayMs: 300, match: { fileName } });
+    const controller = new AbortController();
+    const opened = calls.openSession({ parentId: 'folder-a', fileName, fileSize: 1000 }, controller.signal);
+    await until(async () => (await logOf({ fileName })).length === 1);
+    controller.abort('paused');
+    expect(await rejection(opened)).to.equal('paused');
+    await until(async () => (await logOf({ fileName })).some(({ operation }) => operation === 'cancel'));
   });
 
   it('is canceled if its session is gone, and not if the service refuses', async () => {
