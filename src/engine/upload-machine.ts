@@ -218,6 +218,7 @@ const withRun: Cells<Running | Blocked> = {
 
 const running: Cells<Running> = {
   ...withRun,
+  'lock-taken': (model) => block(model, 'tab', 'other-tab'),
   'put-started': (model) => reach(model, 'uploading'),
   'commit-started': (model) => reach(model, 'committing'),
   'commit-accepted': (model) => reach(model, 'accepted'),
@@ -234,11 +235,7 @@ const running: Cells<Running> = {
   },
 };
 
-const opening: Cells<Running> = {
-  ...running,
-  opened: open,
-  'lock-taken': (model) => block(model, 'tab', 'other-tab'),
-};
+const opening: Cells<Running> = { ...running, opened: open };
 
 const showRetry = (model: UploadModel, state: Running): Move =>
   to(model, state, { type: 'report-progress', phase: publicPhase(state) });
