@@ -121,6 +121,13 @@ export interface CommitProof {
   readonly fileHash?: string | undefined;
 }
 
+export interface CommitOptions {
+  /** The timeout is as many times longer. Defaults to 1. */
+  readonly patience?: number;
+  /** Called when the request is sent, after the wait for a token. */
+  readonly onSend?: () => void;
+}
+
 /** The result of a commit. */
 export interface CommitAnswer {
   /** Hashes that the service does not have (409); empty if the commit succeeded. */
@@ -148,7 +155,12 @@ export interface Calls {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Ticket>>;
   /** Completes the upload. This method is present if `commitPath` is set. */
-  commit?(session: Session, proof: CommitProof, signal: AbortSignal): Promise<CommitAnswer>;
+  commit?(
+    session: Session,
+    proof: CommitProof,
+    signal: AbortSignal,
+    options?: CommitOptions,
+  ): Promise<CommitAnswer>;
   /** Cancels the session. `as` supplies the token instead of the sign-in session. This method is present if `cancelPath` is set. */
   cancel?(session: Session, signal: AbortSignal, as?: WithToken): Promise<void>;
 }
@@ -217,6 +229,11 @@ export interface UploadRecord {
   /** Hash of the first bytes of the file. */
   readonly firstSliceHash: string;
   readonly chunkSizeBytes: number;
+  /**
+   * Larger chunks are not tried, because the storage has rejected them. If it is smaller than `chunkSizeBytes`, the session has to
+   * be canceled before one with smaller chunks is opened.
+   */
+  readonly largestChunkBytes?: number | undefined;
   readonly hashAlgorithm: HashAlgorithm;
   /** Session on the service; absent if the file was saved before the session was opened. */
   readonly session?: Session | undefined;
@@ -231,7 +248,9 @@ export interface UploadRecord {
    * needed.
    */
   readonly acceptedAtMs?: number | undefined;
-  /** SHA-256 of the whole file, as hex. Saved only with `acceptedAtMs`. */
+  /** Time when a commit was sent whose response has not arrived, epoch milliseconds. The file may be complete on the service. */
+  readonly commitSentAtMs?: number | undefined;
+  /** SHA-256 of the whole file, as hex. Saved only with `acceptedAtMs` or `commitSentAtMs`. */
   readonly fileHash?: string | undefined;
   /** `keep-days` of the page that saved the upload, in milliseconds. */
   readonly keepMs?: number | undefined;
@@ -242,6 +261,12 @@ export interface UploadRecord {
   /** Stored chunks, by index. */
   readonly stored: ReadonlyMap<number, { readonly hash: string; readonly receipt: string }>;
 }
+
+/** What is saved of a session. */
+export type SavedSession = Pick<
+  UploadRecord,
+  'session' | 'chunkSizeBytes' | 'largestChunkBytes' | 'acceptedAtMs' | 'commitSentAtMs'
+>;
 
 export type HashAlgorithm = 'sha-256' | 'blake3';
 

@@ -7,6 +7,7 @@ import type { Report } from '../core/changes.ts';
 import { type Settings, serviceKeyOf, signInKeyOf, withSignInOf } from '../core/config.ts';
 import type { AuthState, Calls, Put, Session, WithToken } from '../core/types.ts';
 import { whenIdle } from '../core/wait.ts';
+import { CommitPoller } from '../pipeline/commit-poller.ts';
 import { HashPool } from '../pipeline/hash-pool.ts';
 import type { UsedNames } from '../pipeline/renaming.ts';
 import { createCalls, createPost } from '../service/client.ts';
@@ -85,8 +86,8 @@ const WAITING: readonly AuthState[] = ['signed-out', 'prompt', 'choose', 'answer
 
 /** Opens the client of a service on first use, and again on the first use after `close()`. */
 export class Service {
-  /** Accepted commits of all uploads that are repeated now. */
-  readonly accepted = { count: 0 };
+  /** Repeats the accepted commits of all uploads. */
+  readonly poller = new CommitPoller();
   /** Names that running uploads with `on-conflict="rename"` use. */
   readonly usedNames: UsedNames = new Map();
   readonly #settings: Settings;

@@ -291,7 +291,7 @@ export class Restorer {
       upload.resumeState.notePaused(true);
       upload.resumeState.releaseLock();
     }
-    if (upload.resumeState.isAccepted) upload.dispatch({ type: isPaused ? 'pause' : 'file-provided' });
+    if (upload.resumeState.isCommitted) upload.dispatch({ type: isPaused ? 'pause' : 'file-provided' });
     else if (file) void give(upload, file, isPaused).then(() => askFor(upload));
     else if (this.#keeper || handle) {
       upload.dispatch({ type: 'file-wanted' });

@@ -73,9 +73,8 @@ export class SignOut {
   #leave(earlier?: Leaving): Leaving {
     if (this.#leaving && this.#leaving !== earlier) return this.#leaving;
     const open = this.#parts.scheduler.all.flatMap(({ connection, phase, session, resumeState }) => {
-      const known = session ?? resumeState.record?.session;
       const isOpen = phase !== 'done' && phase !== 'canceled' && !resumeState.isAccepted;
-      return known && isOpen ? [{ service: connection.service, session: known }] : [];
+      return session && isOpen ? [{ service: connection.service, session }] : [];
     });
     const leaving = { open, deleted: this.#delete() };
     this.#leaving = leaving;

@@ -158,8 +158,8 @@ export class Trace {
             calls.presign(session, chunks, signal),
           ),
         ...(commit && {
-          commit: (session, proof, signal) =>
-            span('commit', undefined, signal, 'commit', () => commit(session, proof, signal)),
+          commit: (session, proof, signal, options) =>
+            span('commit', undefined, signal, 'commit', () => commit(session, proof, signal, options)),
         }),
       },
       ...(hashSlice && {
@@ -285,11 +285,7 @@ function keep<T>(list: T[], item: T): void {
   if (list.length > MOST) list.shift();
 }
 
-/** Returns the code and the status of an error. A commit that finds its name taken rejects with the error as a cause. */
-function failureOf(error: unknown): Failure {
-  const own = (error ?? {}) as Failure & { readonly cause?: Failure };
-  return own.code === undefined && own.cause ? own.cause : own;
-}
+const failureOf = (error: unknown): Failure => (error ?? {}) as Failure;
 
 const problemOf = ({ code, status }: { readonly code: ErrorCode; readonly status?: number | undefined }) => ({
   code,

@@ -7,13 +7,12 @@ import type { Host } from '../core/host.ts';
 import { pathUnder } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
 import { type RetryPolicy, retrying } from '../core/retries.ts';
-import type { ErrorSnapshot, FileId, HashSlice, NextAttempt, PickedFile, Session } from '../core/types.ts';
+import type { ErrorSnapshot, FileId, HashSlice, NextAttempt, PickedFile, SavedSession } from '../core/types.ts';
 import { abortable } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
 import { chunkSizeFor } from '../pipeline/plan.ts';
-import { renaming } from '../pipeline/renaming.ts';
 import { RUN_DEFAULTS, type RunParts } from '../pipeline/run.ts';
 import { identify, recordKey } from '../store/identity.ts';
 import { type Connection, type Times, waitsFor } from './connection.ts';
@@ -61,7 +60,8 @@ export interface RunTarget extends SlotUser {
   readonly phase: Phase;
   /** The next attempt, if a request waits to be repeated. */
   readonly attempt: NextAttempt | undefined;
-  session: Session | undefined;
+  /** What is known of the session on the service. */
+  known: SavedSession | undefined;
   warning: ErrorCode | undefined;
   unsentCount: number;
   rename(name: string): void;
@@ -152,11 +152,14 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
   const { calls } = service.client;
   return {
     ...reports,
-    calls: settings.onConflict === 'rename' ? renaming(calls, rename, upload, service.usedNames) : calls,
+    calls,
+    names:
+      settings.onConflict === 'rename' ? { used: service.usedNames, upload, onRenamed: rename } : undefined,
     policy,
     signal,
     commitDeadlineMs,
-    accepted: service.accepted,
+    poller: service.poller,
+    cancel: service.cancel,
     store: upload.resumeState.recordKeeper(signal, {
       onWarning: ({ code }) => {
         if (signal.aborted) return;
@@ -177,7 +180,7 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
         connectionChange,
         onOffline: reports.onOffline,
         onWait: (atMs, error) => scheduleRetry(send, atMs, error),
-        onRecovered: () => endRetry(upload, send),
+        onRecovered: reports.onRecovered,
         isWorthRetrying: isCallRetryable,
       }),
   } satisfies Partial<RunParts>;
@@ -215,7 +218,6 @@ export function createRunParts(
       context.hostOf(settings.baseUrl).backoff.isOpen &&
       // Otherwise, it would ask the user to sign in, although another tab may be uploading the file.
       (Boolean(settings.getToken) || service.isReady),
-    cancel: service.cancel,
     chunkSizeBytes: chunkSizeFor(body.size, settings.chunkSizeBytes, context.warn),
     chosenChunkSize:
       settings.profile.chunkSize &&
@@ -229,7 +231,7 @@ export function createRunParts(
       settings.profile.fileName === 'path'
         ? pathUnder(upload.name, upload.ownName, relativePath)
         : upload.name,
-    session: upload.session,
+    known: upload.known,
     batch: { max: settings.batchSize },
     bytesPerSecond: context.bytesPerSecond,
     waitForBandwidth: (sizeBytes, moveSignal) => monitor().waitForBandwidth(sizeBytes, moveSignal),
@@ -265,10 +267,11 @@ export function reportsOf(
       const signIn = waitsFor(connection.service.client.auth.snapshot);
       send({ type: 'opened', chunkCount: chunks.length, resumedBytes, signIn });
     },
-    onSession: (session) => {
+    onSession: (saved) => {
       if (signal.aborted) return;
-      upload.session = session;
+      upload.known = saved;
     },
+    onRecovered: () => endRetry(upload, send),
     onHashed: (chunk) => {
       if (signal.aborted) return;
       const { hash, index, sizeBytes } = chunk;
@@ -324,8 +327,12 @@ export function describeError(error: unknown): ErrorSnapshot {
 
 /**
  * Returns true if the upload can continue after the user provides the file. This is the case if the file was unreadable, or if the
- * saved session is lost and the page does not have the file.
+ * saved session is lost and the page does not have the file. A file that may be complete on the service is not sent again.
  */
-export const needsFileAfter = (error: unknown, picked: PickedFile | undefined): boolean =>
+export const needsFileAfter = (
+  error: unknown,
+  { picked, resumeState }: Pick<RunTarget, 'picked' | 'resumeState'>,
+): boolean =>
   error instanceof UploaderError &&
-  (error.code === 'file-unreadable' || (error.code === 'session-expired' && !picked));
+  (error.code === 'file-unreadable' ||
+    (error.code === 'session-expired' && !picked && !resumeState.isCommitted));

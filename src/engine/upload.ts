@@ -4,7 +4,7 @@ import type { Change, ChangeMap, ChangeName, CompletedDetail } from '../core/cha
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import { Machine } from '../core/machine.ts';
 import type { Phase } from '../core/phases.ts';
-import type { AddedFile, FileId, NextAttempt, PickedFile, Session, UploadRecord } from '../core/types.ts';
+import type { AddedFile, FileId, NextAttempt, PickedFile, UploadRecord } from '../core/types.ts';
 import { confirm } from '../pipeline/confirm.ts';
 import { chunkSizeFor, plan } from '../pipeline/plan.ts';
 import { type RunResult, run } from '../pipeline/run.ts';
@@ -23,6 +23,7 @@ import {
   needsFileAfter,
   openFileOf,
   type RunContext,
+  type RunTarget,
   type Send,
 } from './upload-run.ts';
 import {
@@ -63,7 +64,8 @@ export class Upload {
   readonly progress: Progress;
   /** Position in the list. Uploads with a lower number start first. */
   order: number;
-  session: Session | undefined;
+  /** What is known of the session on the service, also if the upload has no record. */
+  known: RunTarget['known'];
   /** Reason why the progress cannot be saved, why the upload has started over, or why it needs its file. */
   warning: ErrorCode | undefined;
   unsentCount: number;
@@ -103,7 +105,7 @@ export class Upload {
       { state: { phase: manual ? 'held' : 'queued' }, generation: 0, hasFile: picked !== undefined },
       {
         reduce,
-        facts: () => ({ hasFile: this.picked !== undefined || this.resumeState.isAccepted }),
+        facts: () => ({ hasFile: this.picked !== undefined || this.resumeState.isCommitted }),
         onStep: (before, after) => context.onTransition(this, before.state, after.state),
         run: (effect, signal, send) => this.#run(effect, signal, send),
         // Only a defect throws here. The upload keeps its current state.
@@ -144,6 +146,11 @@ export class Upload {
     return publicPhase(this.state);
   }
 
+  /** The session on the service. */
+  get session() {
+    return this.known?.session ?? this.resumeState.record?.session;
+  }
+
   get isRunning(): boolean {
     return isRunning(this.state);
   }
@@ -182,7 +189,7 @@ export class Upload {
     this.name = name;
     this.resumeState.rename(name);
     // The current session was opened with the old name.
-    this.session = undefined;
+    this.known = undefined;
     this.#report('file-renamed', {});
   }
 
@@ -282,7 +289,7 @@ export class Upload {
       send({ type: 'succeeded', result });
     } catch (error) {
       if (signal.aborted) return;
-      const isLost = needsFileAfter(error, this.picked);
+      const isLost = needsFileAfter(error, this);
       send({ type: isLost ? 'file-lost' : 'run-failed', error: describeError(error) });
     } finally {
       const { usedNames } = this.connection.service;
@@ -291,12 +298,12 @@ export class Upload {
   }
 
   /**
-   * Repeats a commit that the service accepted in an earlier run. Resolves with `undefined` if there is no such commit, or if the
-   * record, the session or chunks are lost.
+   * Repeats a commit of an earlier run whose result is open. Resolves with `undefined` if there is none, or if the record, the
+   * session or chunks are lost.
    */
   async #confirm(signal: AbortSignal, send: Send): Promise<RunResult | undefined> {
-    const { isAccepted, record } = this.resumeState;
-    if (!isAccepted || !record) return undefined;
+    const { isCommitted, record } = this.resumeState;
+    if (!isCommitted || !record) return undefined;
     const parts = createConfirmParts(this, this.#context, signal, send);
     return confirm(record.key, this.#context.trace.wrap(this.id, parts));
   }
@@ -317,7 +324,7 @@ export class Upload {
         const storedCount = this.resumeState.record?.stored.size;
         // Without a record, nothing could be compared. Without progress since the last time, the file is changed all the time.
         const isWorthwhile = storedCount !== undefined && storedCount !== openedCount;
-        if (!needsFileAfter(error, picked) || !handle || !isWorthwhile) throw error;
+        if (!needsFileAfter(error, this) || !handle || !isWorthwhile) throw error;
         openedCount = storedCount;
         const file = await openAgain(this, handle, signal).catch(() => undefined);
         if (!file) throw error;
@@ -331,9 +338,9 @@ export class Upload {
     const { service, settings } = this.connection;
     const waitForBytes = () => hashSliceOf(this, send)(file.slice(0, 1), { keepBytes: false, signal });
     const body = await prepare(file, settings, signal, send, this.#context.times, waitForBytes);
-    if (this.progress.resize(body.size) && this.session) {
-      void service.cancel(this.session);
-      this.session = undefined;
+    if (this.progress.resize(body.size) && this.known?.session) {
+      void service.cancel(this.known.session);
+      this.known = undefined;
     }
     // Not if the user has chosen another name.
     if (this.name === this.#bodyName) this.rename(body.name);
@@ -352,8 +359,8 @@ export class Upload {
    */
   async #forget(onForgotten: () => void): Promise<void> {
     await this.#work;
-    const session = this.session ?? this.resumeState.record?.session;
-    this.session = undefined;
+    const { session } = this;
+    this.known = undefined;
     this.warning = undefined;
     this.progress.restart();
     const isGone = await this.resumeState.deleteRecord();

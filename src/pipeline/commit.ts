@@ -2,44 +2,46 @@
 
 import { UploaderError } from '../core/errors.ts';
 import type { Calls, CommitAnswer, Session, StoredChunk } from '../core/types.ts';
-import { sleepUntil } from '../core/wait.ts';
+import type { CommitPoller } from './commit-poller.ts';
+import type { SessionParts, UploadSession } from './upload-session.ts';
 
 /** First delay and longest delay before the commit is repeated, in milliseconds. Used if the response has no `Retry-After`. */
 const FIRST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 15_000;
 /** Minimum delay in milliseconds. After `Retry-After: 0`, the page would otherwise repeat the commit without a delay. */
 const SHORTEST_PAUSE_MS = 500;
-/** Minimum time between two repeated commits of one service, in milliseconds, on average. */
-const SPACING_MS = 200;
+/** After each timeout, the next commit gets this part of the first timeout more. */
+const MORE_PATIENCE = 0.5;
 
-export interface CommitParts {
+export interface CommitParts extends Pick<SessionParts, 'retrying' | 'signal'> {
   readonly calls: Calls;
-  readonly signal: AbortSignal;
-  readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   /** Returns a signal that aborts when the network may have changed. The commit is then repeated immediately. */
   readonly connectionChange: () => AbortSignal;
-  /** Time in which the service has to complete an accepted commit, in milliseconds. */
+  /** Time in which the service has to complete a commit that it has accepted, or to which it does not respond, in milliseconds. */
   readonly commitDeadlineMs: number;
-  /** Number of accepted commits of this service that are repeated now. */
-  readonly accepted: { count: number };
+  /** The accepted commits of this service that are repeated. */
+  readonly poller: CommitPoller;
   /** Called for each 202 response (accepted, but not complete). */
   readonly onAccepted: () => void;
-  /** Saves the time when the commit was accepted. Called again at the deadline, so that a retry has the full time again. */
-  readonly saveAccepted: (atMs: number) => unknown;
 }
+
+/** Thrown out of the retries of a commit whose time is over. */
+class Overdue {}
+
+const isTimeout = (error: unknown): boolean => error instanceof UploaderError && error.code === 'timeout';
 
 /**
  * Resolves with the final response; `missing` lists the hashes of chunks to send again. Repeats the commit while the service
- * responds with 202. Rejects with `timeout` after `commitDeadlineMs`. If an earlier run got the first 202, the deadline counts from
- * `acceptedAtMs`.
+ * responds with 202 or not in time. Rejects with `timeout` after `commitDeadlineMs`, which counts from the first 202, also if that
+ * came in an earlier run, or from the first commit without a response.
  */
 export async function commit(
-  session: Session,
+  session: UploadSession,
   chunks: readonly StoredChunk[],
   parts: CommitParts,
-  { acceptedAtMs, fileHash }: { acceptedAtMs?: number | undefined; fileHash?: string | undefined } = {},
+  fileHash?: string | undefined,
 ): Promise<CommitAnswer> {
-  const { signal } = parts;
+  const { commitDeadlineMs, poller, signal } = parts;
   const { commit: call } = parts.calls;
   if (!call) return { missing: [] };
   const proof = {
@@ -47,27 +49,47 @@ export async function commit(
     receipts: chunks.map((chunk) => chunk.receipt),
     fileHash,
   };
-  let endsMs: number | undefined;
+  let deadline: { readonly sinceMs: number; readonly endsMs: number } | undefined;
+  /** Returns the time left. Measured with a clock that no one sets, as far as possible. */
+  const leftMs = (): number => {
+    const { state } = session;
+    if (!('sinceMs' in state)) return commitDeadlineMs;
+    const { sinceMs } = state;
+    const nowMs = performance.now();
+    // The time since an earlier run is at least 0, even if the clock was set back.
+    if (deadline?.sinceMs !== sinceMs)
+      deadline = { sinceMs, endsMs: nowMs + commitDeadlineMs - Math.max(0, Date.now() - sinceMs) };
+    return deadline.endsMs - nowMs;
+  };
+  let patience = 1;
+  const send = (handle: Session): Promise<CommitAnswer> =>
+    parts.retrying(async () => {
+      const once = (onSend: () => void) => call(handle, proof, signal, { patience, onSend });
+      try {
+        return await session.commit(once, chunks, fileHash);
+      } catch (error) {
+        if (!isTimeout(error)) throw error;
+        if (leftMs() <= 0) throw new Overdue();
+        patience += MORE_PATIENCE;
+        throw error;
+      }
+    }, signal);
   try {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      const answer = await parts.retrying(() => call(session, proof, signal), signal);
+    let isRepeated = session.state.phase === 'accepted';
+    if (isRepeated) await poller.turn(0, signal, parts.connectionChange());
+    for (let pauseMs = FIRST_PAUSE_MS; ; isRepeated = true) {
+      const answer = await session.ask(send, signal);
+      if (isRepeated) poller.onAnswer(!answer.pending);
       if (!answer.pending) return answer;
-      const nowMs = performance.now();
-      const dateMs = Date.now();
       parts.onAccepted();
-      if (endsMs === undefined) parts.accepted.count += 1;
-      // The time since the earlier run is at least 0, even if the clock was set back.
-      endsMs ??= nowMs + parts.commitDeadlineMs - Math.max(0, dateMs - (acceptedAtMs ?? dateMs));
-      const isOver = nowMs >= endsMs;
-      if (isOver || acceptedAtMs === undefined) parts.saveAccepted(dateMs);
-      if (isOver) throw new UploaderError('timeout', 'Commit timed out');
-      acceptedAtMs ??= dateMs;
-      const spacedMs = parts.accepted.count * SPACING_MS;
-      const waitMs = Math.max(answer.pending.retryAfterMs ?? pauseMs, SHORTEST_PAUSE_MS, spacedMs);
-      const change = spacedMs > LONGEST_PAUSE_MS ? signal : parts.connectionChange();
-      await sleepUntil(Math.min(waitMs, endsMs - nowMs), signal, change);
+      if (leftMs() <= 0) throw new Overdue();
+      const waitMs = Math.max(answer.pending.retryAfterMs ?? pauseMs, SHORTEST_PAUSE_MS);
+      await poller.turn(Math.min(waitMs, leftMs()), signal, parts.connectionChange());
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
-  } finally {
-    if (endsMs !== undefined) parts.accepted.count -= 1;
+  } catch (error) {
+    if (!(error instanceof Overdue)) throw error;
+    session.onOverdue();
+    throw new UploaderError('timeout', 'Commit timed out');
   }
 }

@@ -1,51 +1,43 @@
-// Repeats a commit that the service accepted (202) in an earlier run. Needs only the record, not the file.
+// Repeats a commit that the service accepted (202) in an earlier run, or did not answer. Needs only the record, not the file.
 
-import type { ErrorCode } from '../core/errors.ts';
 import type { CommitAnswer } from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
 import { plan } from './plan.ts';
 import type { RunParts, RunResult } from './run.ts';
-import { inSession, SessionLost } from './session-lost.ts';
+import { SessionLost, type SessionMarks, type SessionParts, UploadSession } from './upload-session.ts';
 
-export type ConfirmParts = Omit<CommitParts, 'saveAccepted'> &
-  Pick<RunParts, 'onOpened' | 'onSession' | 'policy' | 'store'>;
+export type ConfirmParts = CommitParts & SessionParts & Pick<RunParts, 'onCommit' | 'onOpened'>;
 
 /** Resolves with `undefined` if the file has to be uploaded again, because the record, the session or chunks are lost. */
 export async function confirm(key: string, parts: ConfirmParts): Promise<RunResult | undefined> {
   const { calls, store } = parts;
   // `find` also takes the lock.
   const record = await store?.find(key);
-  if (!store || !record?.session || record.acceptedAtMs === undefined) return undefined;
-  const {
-    acceptedAtMs,
-    chunkSizeBytes,
-    fileHash,
-    session,
-    sizeBytes,
-    bodyBytes = sizeBytes,
-    stored,
-  } = record;
+  if (!store || !record) return undefined;
+  const { chunkSizeBytes, fileHash, sizeBytes, bodyBytes = sizeBytes, stored } = record;
+  const session = new UploadSession(parts, chunkSizeBytes);
+  session.identify(record);
+  session.resume(record, stored);
+  const { state } = session;
+  if (state.phase !== 'accepted' && state.phase !== 'unsure') return undefined;
   const planned = plan(bodyBytes, chunkSizeBytes, stored);
   const chunks = planned.flatMap(({ recorded, ...chunk }) => (recorded ? [{ ...chunk, ...recorded }] : []));
   if (!calls.commit || chunks.length < planned.length) return undefined;
-  const save = (atMs?: number): Promise<void> => store.save({ ...record, acceptedAtMs: atMs });
-  parts.onSession(session);
   parts.onOpened(planned);
-  parts.onAccepted();
-  const known = { acceptedAtMs, fileHash };
-  const send = (): Promise<CommitAnswer> => commit(session, chunks, { ...parts, saveAccepted: save }, known);
-  const answer = await inSession(send, true, parts).catch(orGone);
+  if (state.phase === 'accepted') parts.onAccepted();
+  else parts.onCommit();
+  const answer = await commit(session, chunks, parts, fileHash).catch(orLost);
   if (answer?.missing.length === 0) {
-    store.remove(key).catch(() => undefined);
-    return { session, chunks, fileHash, body: answer.body };
+    session.forget().catch(() => undefined);
+    return { session: state.session, chunks, fileHash, body: answer.body };
   }
-  await save();
+  if (!answer) await store.update(key, NOT_COMMITTED);
   return undefined;
 }
 
-const OF_A_LOST_SESSION: readonly ErrorCode[] = ['session-expired', 'name-taken'];
+const NOT_COMMITTED: SessionMarks = { acceptedAtMs: undefined, commitSentAtMs: undefined };
 
-function orGone(error: unknown): undefined {
+function orLost(error: unknown): CommitAnswer | undefined {
   if (!(error instanceof SessionLost)) throw error;
-  if (!OF_A_LOST_SESSION.includes(error.cause.code)) throw error.cause;
+  return undefined;
 }

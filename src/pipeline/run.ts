@@ -1,28 +1,20 @@
 // Uploads one file. Connects the stages, one module each: open, plan, hash, presign, upload, commit.
 
 import { UploaderError } from '../core/errors.ts';
-import type {
-  Chunk,
-  CommitAnswer,
-  ContinueHash,
-  HashedChunk,
-  Session,
-  StoredChunk,
-  Ticket,
-} from '../core/types.ts';
+import type { Chunk, ContinueHash, HashedChunk, Session, StoredChunk, Ticket } from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
 import { FileHash } from './file-hash.ts';
 import { type HashParts, hash, hashAhead, readAgain } from './hash.ts';
-import { type Opened, type OpenFile, type OpenParts, open } from './open.ts';
+import { type OpenFile, type OpenParts, open } from './open.ts';
 import { MAX_CHUNKS, plan } from './plan.ts';
 import { type PresignParts, presign } from './presign.ts';
-import { inSession, SessionLost } from './session-lost.ts';
 import { ChunkTooLarge, type UploadParts, upload } from './upload.ts';
+import { SessionLost, type UploadSession } from './upload-session.ts';
 
 /** Parameters of all stages. */
 export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
-  'ask' | 'giveUp' | 'proven' | 'ready' | 'renew' | 'receipts' | 'receiptOf' | 'saveAccepted'
+  'ahead' | 'ask' | 'giveUp' | 'proven' | 'ready' | 'renew' | 'receipts' | 'receiptOf'
 > & {
   /**
    * Called with all chunks before the first chunk is hashed, and again in each new session; `isSamePlan` if the chunks are the
@@ -58,25 +50,23 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   const over = new AbortController();
   const minChunkBytes = Math.max(given.minChunkBytes, Math.ceil(file.body.size / MAX_CHUNKS));
   const signal = AbortSignal.any([given.signal, over.signal]);
-  const parts: RunParts & Pick<HashParts, 'ahead'> = { ...given, minChunkBytes, signal };
+  const parts: RunParts = { ...given, minChunkBytes, signal };
   try {
     const opening = open(file, parts);
-    if (!parts.hasRecord && !parts.chosenChunkSize) parts.ahead = hashAhead(parts);
-    const opened = await opening;
+    const ahead = parts.hasRecord || parts.chosenChunkSize ? undefined : hashAhead(parts);
+    const session = await opening;
     signal.throwIfAborted();
-    // The chunks of a saved upload may have another size.
-    if (opened.isResumed) {
-      delete parts.ahead;
-      parts.budget.releaseAll();
-    }
-    const chunks = plan(file.body.size, opened.chunkSizeBytes, opened.stored).map(
+    // The chunks of a saved upload may have another size, and are hashed again only after the others.
+    const isAhead = !session.isResumed && session.chunkSizeBytes === parts.chunkSizeBytes;
+    if (!isAhead) parts.budget.releaseAll();
+    const chunks = planOf(session, parts).map(
       // Without a commit, presigns the first chunk again to check that the session still exists on the service.
       (chunk, at) => (at === 0 && !parts.calls.commit ? withoutTicket(chunk) : chunk),
     );
     parts.onOpened(chunks);
-    const result = await transfer(chunks, opened, parts);
+    const result = await transfer(chunks, session, parts, isAhead ? ahead : undefined);
     // Not awaited: if the user paused the upload before `done`, the upload would run again.
-    opened.forget().catch(() => undefined);
+    session.forget().catch(() => undefined);
     return result;
   } finally {
     over.abort();
@@ -84,29 +74,37 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   }
 }
 
+const planOf = ({ chunkSizeBytes, stored }: UploadSession, { file }: RunParts): Chunk[] =>
+  plan(file.size, chunkSizeBytes, stored);
+
 /**
- * Uploads the chunks. If the service has lost the session, uploads the chunks a second time in a new session. If chunks are too
- * large, halves the chunk size; smaller chunks have other hashes, so they need a new session, too.
+ * Uploads the chunks. If the session is given up, uploads them again in the next one. If chunks are too large, halves the chunk
+ * size; smaller chunks have other hashes, so they need a new session, too.
  */
-async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunParts): Promise<RunResult> {
+async function transfer(
+  planned: readonly Chunk[],
+  session: UploadSession,
+  parts: RunParts,
+  ahead: HashParts['ahead'],
+): Promise<RunResult> {
   let chunks = planned;
-  let isSecondSession = false;
   const recorded = planned.filter((chunk) => chunk.recorded);
   const proven = { sizeBytes: Math.max(0, ...recorded.map(({ sizeBytes }) => sizeBytes)) };
   const { continueHash } = parts;
   const hashWhole = (): FileHash | undefined =>
     continueHash && new FileHash(chunks, { ...parts, continueHash });
   let fileHash = hashWhole();
-  for (;;) {
+  for (let first = ahead; ; first = undefined) {
     const known = [...chunks];
     const stop = new AbortController();
     const signal = AbortSignal.any([parts.signal, stop.signal]);
     fileHash?.result.catch((error) => stop.abort(error));
     try {
       const giveUp = (): void => stop.abort();
-      return await sendAll(chunks, known, opened, { ...parts, fileHash, signal, giveUp, proven });
+      const round = { ...parts, fileHash, signal, giveUp, proven, ...(first && { ahead: first }) };
+      return await sendAll(chunks, known, session, round);
     } catch (error) {
-      const { chunkSizeBytes } = opened;
+      const { chunkSizeBytes } = session;
       if (error instanceof ChunkTooLarge) {
         // The only chunk of a small file is smaller than the chunk size.
         const largestBytes = Math.min(chunkSizeBytes, parts.file.size);
@@ -114,18 +112,18 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
         const smallerBytes = Math.max(parts.minChunkBytes, Math.ceil(largestBytes / 2));
         parts.onSmallerChunks(largestBytes, smallerBytes);
         proven.sizeBytes = 0;
-        await opened.reopen(smallerBytes);
-      } else if (error instanceof SessionLost && (!isSecondSession || error.cause.code === 'name-taken')) {
-        isSecondSession = true;
+        await session.shrink(smallerBytes, error.cause);
+      } else if (error instanceof SessionLost) {
         // In a new session, only the hashes remain valid.
         chunks = known.map(withoutTicket);
-        await opened.reopen();
-      } else throw error instanceof SessionLost ? error.cause : error;
-      if (opened.chunkSizeBytes !== chunkSizeBytes) {
-        chunks = plan(parts.file.size, opened.chunkSizeBytes);
+        await session.open();
+      } else throw error;
+      const isSamePlan = session.chunkSizeBytes === chunkSizeBytes;
+      if (!isSamePlan) {
+        chunks = planOf(session, parts);
         fileHash = hashWhole();
       }
-      parts.onOpened(chunks, opened.chunkSizeBytes === chunkSizeBytes);
+      parts.onOpened(chunks, isSamePlan);
     } finally {
       stop.abort();
       parts.budget.releaseAll();
@@ -137,21 +135,23 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
 async function sendAll(
   planned: readonly Chunk[],
   known: Chunk[],
-  opened: Opened,
-  parts: RunParts & Pick<UploadParts, 'giveUp' | 'proven'> & { readonly fileHash: FileHash | undefined },
+  session: UploadSession,
+  parts: RunParts &
+    Pick<UploadParts, 'giveUp' | 'proven'> &
+    Pick<HashParts, 'ahead'> & { readonly fileHash: FileHash | undefined },
 ): Promise<RunResult> {
-  const ask = async (chunks: readonly HashedChunk[]): Promise<ReadonlyMap<string, Ticket>> => {
-    const session = await opened.session;
-    const presigned = (): Promise<ReadonlyMap<string, Ticket>> =>
-      parts.calls.presign(session, chunks, parts.signal);
-    return inSession(() => parts.retrying(presigned, parts.signal), opened.isResumed, parts);
-  };
+  const ask = (chunks: readonly HashedChunk[]): Promise<ReadonlyMap<string, Ticket>> =>
+    session.ask((handle) => {
+      const presigned = (): Promise<ReadonlyMap<string, Ticket>> =>
+        parts.calls.presign(handle, chunks, parts.signal);
+      return parts.retrying(presigned, parts.signal);
+    }, parts.signal);
   const receipts = new Map<string, string>();
   const positions = new Map(planned.map((chunk, position) => [chunk.index, position]));
   const stages = {
     ...parts,
     ask,
-    ready: opened.session,
+    ready: session.session,
     receipts,
     receiptOf: (hash: string) => receipts.get(hash),
     renew: async (chunk: HashedChunk) => (await ask([chunk])).get(chunk.hash) as Ticket,
@@ -167,19 +167,16 @@ async function sendAll(
   for (let isSecondRound = false; ; isSecondRound = true) {
     for await (const chunk of upload(presign(hash(todo, stages), stages), stages)) {
       stored[chunk.index] = chunk;
-      if (!isRecorded(chunk, opened)) opened.save(chunk);
+      session.onStored(chunk);
       parts.onStored(chunk);
     }
-    const session = await opened.session;
+    const handle = await session.session;
     if (!parts.isWatched) await readAgain(stored, parts);
     const fileHash = await parts.fileHash?.result;
     parts.signal.throwIfAborted();
     parts.onCommit();
-    const saveAccepted = (atMs: number): void => opened.accept(session, stored, atMs, fileHash);
-    const send = (): Promise<CommitAnswer> =>
-      commit(session, stored, { ...parts, saveAccepted }, { fileHash });
-    const { missing, body } = await inSession(send, opened.isResumed, parts);
-    if (missing.length === 0) return { session, chunks: stored, fileHash, body };
+    const { missing, body } = await commit(session, stored, parts, fileHash);
+    if (missing.length === 0) return { session: handle, chunks: stored, fileHash, body };
     if (isSecondRound)
       throw new UploaderError(
         'service-failed',
@@ -194,9 +191,4 @@ async function sendAll(
 /** Returns the fields of a chunk that do not depend on the session. */
 function withoutTicket({ index, start, sizeBytes, hash }: Chunk): Chunk {
   return { index, start, sizeBytes, ...(hash !== undefined && { hash }) };
-}
-
-function isRecorded(chunk: StoredChunk, opened: Opened): boolean {
-  const record = opened.stored.get(chunk.index);
-  return record?.hash === chunk.hash && record.receipt === chunk.receipt;
 }

@@ -107,7 +107,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   }
 
   function createCommit(path: string): NonNullable<Calls['commit']> {
-    return (session, proof, signal) =>
+    return (session, proof, signal, { patience = 1, onSend } = {}) =>
       withToken(async (token) => {
         const body = commitBody(proof, profile);
         const headers = inSession(session);
@@ -117,9 +117,10 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           token,
           headers,
           body,
-          patience: COMMIT_PATIENCE,
+          patience: COMMIT_PATIENCE * patience,
           signal,
         } as const;
+        onSend?.();
         const answer = await send(request);
         if (isPending(answer)) return { missing: [], pending: { retryAfterMs: readPauseMs(answer) } };
         if (isOk(answer)) {

@@ -62,6 +62,8 @@ const OPTIONAL: Readers<Exclude<keyof SavedRecord, RequiredName | 'session'>> = 
   isPaused: flag,
   isWithdrawn: flag,
   acceptedAtMs: count,
+  commitSentAtMs: count,
+  largestChunkBytes: (value) => count(value) || undefined,
   fileHash: (value) => (/^[0-9a-f]{64}$/.test(text(value) ?? '') ? text(value) : undefined),
   metadata: copyOfMetadata,
   usedAtMs: count,

@@ -4,7 +4,7 @@
 import { promisifyRequest } from 'idb-keyval';
 import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { StoredState, UploadRecord } from '../core/types.ts';
+import type { SavedSession, StoredState, UploadRecord } from '../core/types.ts';
 import { createChunkLog, groupCommit } from './chunk-log.ts';
 import { createDatabase } from './database.ts';
 import { isNewer, type RecordToSave, readRecord, type SavedRecord, writeRecord } from './record.ts';
@@ -21,7 +21,10 @@ export interface UploadStore {
   /** Changes fields of a saved record. Does nothing if there is no record. */
   update(
     key: string,
-    change: Pick<RecordToSave, 'newName' | 'session' | 'isPaused' | 'isWithdrawn'>,
+    change: Partial<
+      Pick<RecordToSave, Exclude<keyof SavedSession, 'chunkSizeBytes'> | 'fileHash'> &
+        Pick<RecordToSave, 'newName' | 'isPaused' | 'isWithdrawn'>
+    >,
   ): Promise<void>;
   /** Resolves with the total size of all saved files in bytes. */
   fileBytes(): Promise<number>;

@@ -75,11 +75,11 @@ describe('a commit that the service answers with 202', () => {
     const store = newStore();
     const mayWrite = deferred();
     // A disk that is busy when the first 202 is noted.
-    const save: UploadStore['save'] = async (record) => {
-      if (record.acceptedAtMs !== undefined) await mayWrite.promise;
-      return store.save(record);
+    const update: UploadStore['update'] = async (key, change) => {
+      if (change.acceptedAtMs !== undefined) await mayWrite.promise;
+      return store.update(key, change);
     };
-    const { phase, uploader } = await createEngine({ ...store, save });
+    const { phase, uploader } = await createEngine({ ...store, update });
     await uploader.addFiles([file]);
     await until(() => phase() === 'done');
     mayWrite.resolve();

@@ -108,14 +108,14 @@ describe('a name that exists', () => {
     expect(engine.uploader.snapshot.files[0]?.name).to.equal('report (3).pdf');
   });
 
-  it('at a repeated commit may be the one of this file, so the user decides', async () => {
+  it('at a repeated commit may be the one of this file, so no other name is offered', async () => {
     const engine = world({ onConflict: 'rename' });
     engine.service.answerAll('open', 'presign', 'put');
     await engine.uploader.addFiles([fileOf(1, 10, 'report.pdf')]);
     (await engine.service.nextRequest('commit')).refuse(new UploaderError('network', 'no response'));
     (await engine.service.nextRequest('commit')).refuse(taken());
     await engine.waitForChange('upload-failed');
-    expect(engine.row('report.pdf')?.error?.code).to.equal('name-taken');
+    expect(engine.row('report.pdf')?.error?.code).to.equal('session-expired');
     expect(engine.service.count('open')).to.equal(1);
   });
 
@@ -188,7 +188,7 @@ describe('a file that has another name at the service, after a reload', () => {
     const engine = world({ store: await renamedBefore(file) });
     await until(() => engine.row('report (2).pdf')?.pauseReason === 'needs-file');
     await engine.uploader.addFiles([file]);
-    await engine.service.refuseTwice('presign', new UploaderError('session-expired', 'gone'));
+    await engine.service.refuseAll('presign', new UploaderError('session-expired', 'gone'));
     const open = await engine.service.nextRequest('open');
     expect(open.fileName).to.equal('report (2).pdf');
     open.answer();

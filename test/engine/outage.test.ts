@@ -25,7 +25,7 @@ describe('an outage', () => {
       await engine.uploader.addFiles([file]);
       const refusal = new UploaderError(code, 'outage', { status });
       if (code === 'token-rejected') (await engine.service.nextRequest('presign')).refuse(refusal);
-      else await engine.service.refuseTwice('presign', refusal);
+      else await engine.service.refuseAll('presign', refusal);
       (await engine.service.nextRequest('open')).refuse(
         new UploaderError('forbidden', 'outage', { status: 403 }),
       );
@@ -48,7 +48,7 @@ describe('an outage', () => {
     for (let count = 0; count < 3; count += 1) (await engine.service.nextRequest('presign')).answer();
     await until(async () => ((await store.list())[0]?.stored.size ?? 0) >= 3);
     engine.service.hold('open');
-    await engine.service.refuseTwice(
+    await engine.service.refuseAll(
       'presign',
       new UploaderError('session-expired', 'outage', { status: 404 }),
     );
@@ -72,7 +72,7 @@ describe('an outage', () => {
     (await engine.service.nextRequest('presign')).answer();
     await until(() => (engine.row('a.bin')?.storedBytes ?? 0) > 0);
     expect(engine.row('a.bin')?.warning).to.equal(undefined);
-    await engine.service.refuseTwice(
+    await engine.service.refuseAll(
       'presign',
       new UploaderError('session-expired', 'outage', { status: 404 }),
     );
@@ -89,7 +89,7 @@ describe('an outage', () => {
     await engine.uploader.addFiles([fileOf(1, 20_000, 'a.bin')]);
     (await engine.service.nextRequest('presign')).answer();
     await until(() => (engine.row('a.bin')?.storedBytes ?? 0) > 0);
-    await engine.service.refuseTwice(
+    await engine.service.refuseAll(
       'presign',
       new UploaderError('session-expired', 'outage', { status: 404 }),
     );
@@ -110,7 +110,7 @@ describe('an outage', () => {
     const engine = world();
     engine.service.answerAll('open');
     await engine.uploader.addFiles([fileOf(1, 2000, 'a.bin')]);
-    await engine.service.refuseTwice(
+    await engine.service.refuseAll(
       'presign',
       new UploaderError('session-expired', 'outage', { status: 404 }),
     );

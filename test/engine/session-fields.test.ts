@@ -97,7 +97,7 @@ describe('`profile.sessionFields`', () => {
     await until(async () => (await entriesOf('put', file)).length === 1);
     await before.close();
     // The fault applies to the commit, because a late presign request of the closed engine would use up a fault at presigning.
-    await addFault({ operation: 'commit', status: 410, times: 2, match: { fileName: file.name } });
+    await addFault({ operation: 'commit', status: 410, times: 4, match: { fileName: file.name } });
 
     const uploader = await createEngine({ profile }, store);
     await until(() => uploader.snapshot.files[0]?.pauseReason === 'needs-file');

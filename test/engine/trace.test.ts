@@ -185,7 +185,7 @@ describe('a trace', () => {
     const { trace, spans } = start();
     const stop = new AbortController();
     const rejections: unknown[] = [
-      { cause: new UploaderError('name-taken', '', { status: 409 }) },
+      new UploaderError('name-taken', '', { status: 409 }),
       undefined,
       new DOMException('', 'AbortError'),
     ];

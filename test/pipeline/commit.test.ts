@@ -3,12 +3,15 @@
 import { expect } from '@open-wc/testing';
 import type { CommitAnswer } from '../../src/core/types.ts';
 import { commit } from '../../src/pipeline/commit.ts';
+import { CommitPoller } from '../../src/pipeline/commit-poller.ts';
+import { UploadSession } from '../../src/pipeline/upload-session.ts';
+import { fileOf } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { rejection, settled } from '../support/collect.ts';
+import { setUpRun } from '../support/running.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
 
 const HOUR_MS = 3_600_000;
-const session = { sessionId: 's', header: 'h' };
 
 describe('an accepted commit', () => {
   let clock: Clock;
@@ -18,7 +21,7 @@ describe('an accepted commit', () => {
   afterEach(() => clock.restore());
 
   /** Starts a commit without chunks. The responses are `answers`, then always 202 without `Retry-After`. */
-  function start(answers: CommitAnswer[] = [], acceptedAtMs?: number, accepted = { count: 0 }) {
+  function start(answers: CommitAnswer[] = [], acceptedAtMs?: number, poller = new CommitPoller()) {
     const times: number[] = [];
     const events: string[] = [];
     const calls = {
@@ -28,17 +31,20 @@ describe('an accepted commit', () => {
         return answers.shift() ?? { missing: [], pending: {} };
       },
     };
-    const parts = {
+    const { parts } = setUpRun(fileOf(1, 0), {
       calls,
-      signal: new AbortController().signal,
-      retrying: <T>(call: () => Promise<T>) => call(),
-      connectionChange: () => new AbortController().signal,
+      poller,
+      retrying: (call) => call(),
       commitDeadlineMs: HOUR_MS,
-      accepted,
       onAccepted: () => events.push('accepted'),
-      saveAccepted: () => events.push('saved'),
-    };
-    return { events, times, ended: commit(session, [], parts, { acceptedAtMs }) };
+      onSession: ({ acceptedAtMs: savedMs }) => savedMs !== acceptedAtMs && events.push('saved'),
+    });
+    const session = new UploadSession(parts, 1000);
+    session.resume(
+      { session: { sessionId: 's', header: 'h' }, chunkSizeBytes: 1000, acceptedAtMs },
+      new Map(),
+    );
+    return { events, times, ended: commit(session, [], parts) };
   }
 
   /** Lets `seconds` pass, one second at a time. */
@@ -54,13 +60,50 @@ describe('an accepted commit', () => {
   });
 
   it('is repeated at most five times a second for all files of a service together', async () => {
-    const accepted = { count: 0 };
+    const poller = new CommitPoller();
     const every: CommitAnswer = { missing: [], pending: { retryAfterMs: 0 } };
-    const files = Array.from({ length: 100 }, () => start(new Array(1000).fill(every), undefined, accepted));
+    const files = Array.from({ length: 100 }, () => start(new Array(1000).fill(every), undefined, poller));
     await settled();
     await pass(60);
     const repeated = files.flatMap(({ times }) => times).filter((atSeconds) => atSeconds >= 20);
     expect(repeated.length).to.be.within(100, 5 * 41);
+  });
+
+  it('of 200 files that are complete a second later is repeated within a few seconds, the oldest first', async () => {
+    const poller = new CommitPoller();
+    const pending = { missing: [], pending: { retryAfterMs: 1000 } };
+    const order: number[] = [];
+    for (let index = 0; index < 200; index += 1)
+      void start([pending, { missing: [] }], undefined, poller).ended.then(() => order.push(index));
+    await settled();
+    for (let passed = 0; passed < 60; passed += 1) await clock.pass(100);
+    expect(order).to.deep.equal(Array.from({ length: 200 }, (_, index) => index));
+  });
+
+  it('waits for `Retry-After` however fast other files are complete', async () => {
+    const poller = new CommitPoller();
+    const soon = { missing: [], pending: { retryAfterMs: 500 } };
+    for (let index = 0; index < 20; index += 1) start([soon, { missing: [] }], undefined, poller);
+    const { times } = start([{ missing: [], pending: { retryAfterMs: 30_000 } }], undefined, poller);
+    await settled();
+    await pass(29);
+    expect(times).to.deep.equal([0]);
+    await pass(1);
+    expect(times).to.deep.equal([0, 30]);
+  });
+
+  it('is repeated as often after a time in which the browser ran no timers', async () => {
+    const poller = new CommitPoller();
+    const pending = { missing: [], pending: { retryAfterMs: 1000 } };
+    let doneCount = 0;
+    for (let index = 0; index < 100; index += 1)
+      void start([pending, { missing: [] }], undefined, poller).ended.then(() => {
+        doneCount += 1;
+      });
+    await settled();
+    await clock.pass(60_000);
+    await clock.pass(0);
+    expect(doneCount).to.equal(100);
   });
 
   it('is repeated after `Retry-After`, and not before half a second', async () => {
@@ -73,7 +116,7 @@ describe('an accepted commit', () => {
     expect(times).to.have.length(2);
     await clock.pass(1);
     expect(await ended).to.deep.equal({ missing: [], body: 'done' });
-    expect(events).to.deep.equal(['accepted', 'saved', 'accepted']);
+    expect(events).to.deep.equal(['saved', 'accepted', 'accepted']);
   });
 
   it('fails with `timeout` an hour after the first 202, also if that came before a reload', async () => {

@@ -45,7 +45,7 @@ describe('a commit that was accepted on an earlier visit', () => {
   it('no longer counts as accepted if its session is gone', async () => {
     const { isAccepted, parts, service } = await setUp();
     const running = confirm(file.name, parts);
-    await service.refuseTwice('commit', new UploaderError('session-expired', 'gone', { status: 410 }));
+    await service.refuseAll('commit', new UploaderError('session-expired', 'gone', { status: 410 }));
     expect(await running).to.equal(undefined);
     expect(isAccepted()).to.equal(false);
   });
@@ -54,7 +54,7 @@ describe('a commit that was accepted on an earlier visit', () => {
     const { isAccepted, parts, service } = await setUp();
     const running = rejection(confirm(file.name, parts));
     const error = new UploaderError('forbidden', 'no', { status: 403 });
-    await service.refuseTwice('commit', error);
+    await service.refuseAll('commit', error);
     expect(await running).to.equal(error);
     expect(isAccepted()).to.equal(true);
   });

@@ -95,12 +95,12 @@ describe('the hash of a file', () => {
         return hash(slice, ...more);
       },
     });
-    service.answerAll('open', 'presign');
+    service.answerAll('open', 'presign', 'cancel');
     const running = start();
     const tooLarge = new UploaderError('upload-refused', 'too large', { status: 413 });
     (await service.nextRequest('put')).refuse(tooLarge);
     service.answerAll('put');
-    await service.refuseTwice('commit', new UploaderError('session-expired', 'gone', { status: 404 }));
+    await service.refuseAll('commit', new UploaderError('session-expired', 'gone', { status: 404 }));
     const commit = await service.nextRequest('commit');
     expect(commit.fileHash).to.equal(await sha256(file));
     expect(reads.filter((sizeBytes) => sizeBytes < 1000)).to.deep.equal([0, 0, 500, 500, 500, 500, 500]);

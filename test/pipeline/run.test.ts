@@ -200,7 +200,7 @@ describe('an upload resumed from an earlier visit', () => {
     const hashes = await hashesOf(file);
     for (const hash of hashes.slice(0, 2)) service.stored.add(hash);
     const running = start();
-    await service.refuseTwice('presign', new UploaderError('forbidden', 'no', { status: 403 }));
+    await service.refuseAll('presign', new UploaderError('forbidden', 'no', { status: 403 }));
     service.answerAll();
     const { chunks, session } = await running;
     expect(session.sessionId).to.equal('session-1');
@@ -238,7 +238,7 @@ describe('a session that is lost', () => {
       (await service.nextRequest('presign')).answer();
       await until(() => service.stored.size === 1);
       if (error.code === 'token-rejected') (await service.nextRequest('presign')).refuse(error);
-      else await service.refuseTwice('presign', error);
+      else await service.refuseAll('presign', error);
       service.answerAll('presign');
       const commit = await service.nextRequest('commit');
       expect(commit.session.header).to.equal('header-2');
@@ -259,7 +259,7 @@ describe('a session that is lost', () => {
     for (const [count, chunkSizeBytes] of [2000, 1000].entries()) {
       const session = { sessionId: `session-${count}`, header: `header-${count}`, chunkSizeBytes };
       (await service.nextRequest('open')).answer(session);
-      if (count === 0) await service.refuseTwice('presign', lost());
+      if (count === 0) await service.refuseAll('presign', lost());
     }
     service.answerAll();
     const { chunks } = await running;
@@ -271,9 +271,9 @@ describe('a session that is lost', () => {
     const { pagePool, service, start } = setUpRun(fileOf(41, 4500));
     service.answerAll('open', 'put');
     const running = rejection(start());
-    await service.refuseTwice('presign', lost());
+    await service.refuseAll('presign', lost());
     const second = lost(410);
-    await service.refuseTwice('presign', second);
+    await service.refuseAll('presign', second);
     expect(await running).to.equal(second);
     expect(service.count('open')).to.equal(2);
     await settled();
@@ -284,7 +284,7 @@ describe('a session that is lost', () => {
     const { service, start } = setUpRun(fileOf(42, 2500));
     service.answerAll('open', 'presign', 'put');
     const running = start();
-    await service.refuseTwice('commit', lost());
+    await service.refuseAll('commit', lost());
     (await service.nextRequest('commit')).answer();
     expect((await running).session.sessionId).to.equal('session-2');
     expect(service.puts).to.have.length(3);
@@ -320,7 +320,7 @@ describe('a storage that rejects the chunks as too large (413)', () => {
       chunkSizeBytes: 2,
       minChunkBytes: 1,
     });
-    service.answerAll('open', 'presign');
+    service.answerAll('open', 'presign', 'cancel');
     const running = rejection(start());
     (await service.nextRequest('put')).refuse(tooLarge);
     await until(() => reported.includes('opened 10000'));
@@ -344,6 +344,7 @@ describe('a storage that rejects the chunks as too large (413)', () => {
     const running = rejection<UploaderError>(start());
     (await service.nextRequest('presign')).answer();
     (await service.nextRequest('put')).refuse(tooLarge);
+    (await service.nextRequest('cancel')).answer();
     (await service.nextRequest('open')).answer();
     (await service.nextRequest('presign')).refuse(new UploaderError('forbidden', 'no', { status: 403 }));
     service.answerAll();

@@ -17,7 +17,7 @@ describe('an upload whose chunks an earlier visit has stored completely', () => 
     expect(session.header).to.equal('header-before');
     const gone = new UploaderError('session-expired', 'gone', { status: 404 });
     refuse(gone);
-    (await service.nextRequest('presign')).refuse(gone);
+    await service.refuseAll('presign', gone, 3);
     service.answerAll();
     await running;
     expect(service.count('open')).to.equal(1);

@@ -1,7 +1,7 @@
 // A store in memory for tests of runs, with a log of its calls.
 
 import type { UploadRecord } from '../../src/core/types.ts';
-import type { RecordKeeper } from '../../src/pipeline/open.ts';
+import type { RecordKeeper, SessionMarks } from '../../src/pipeline/upload-session.ts';
 
 export class MemoryKeeper implements RecordKeeper {
   readonly records = new Map<string, UploadRecord>();
@@ -19,6 +19,13 @@ export class MemoryKeeper implements RecordKeeper {
       'save',
       () => void this.records.set(record.key, { ...record, stored: new Map(record.stored) }),
     );
+  }
+
+  update(key: string, change: SessionMarks): Promise<void> {
+    return this.#do('update', () => {
+      const record = this.records.get(key);
+      if (record) this.records.set(key, { ...record, ...change });
+    });
   }
 
   saveChunks(key: string, chunks: Parameters<RecordKeeper['saveChunks']>[1]): Promise<void> {

@@ -173,8 +173,8 @@ export class Tab {
       openSession: (input, signal) => authorized(() => calls.openSession(input, signal), signal, withToken),
       presign: (session, chunks, signal) =>
         authorized(() => calls.presign(session, chunks, signal), signal, withToken),
-      commit: (session, proof, signal) =>
-        authorized(() => calls.commit(session, proof, signal), signal, withToken),
+      commit: (session, proof, signal, options) =>
+        authorized(() => calls.commit(session, proof, signal, options), signal, withToken),
       cancel: (session, signal, as = withToken) =>
         authorized(() => calls.cancel(session, signal), signal, as),
     };

@@ -8,6 +8,7 @@ import { HostBackoff, retrying } from '../../src/core/retries.ts';
 import type { HashSlice, Ticket, TicketedChunk, UploadRecord } from '../../src/core/types.ts';
 import { stallMs } from '../../src/engine/transfer/connection-monitor.ts';
 import { createBodies } from '../../src/pipeline/bodies.ts';
+import { CommitPoller } from '../../src/pipeline/commit-poller.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { OpenFile } from '../../src/pipeline/open.ts';
 import { RUN_DEFAULTS, type RunParts, type RunResult, run } from '../../src/pipeline/run.ts';
@@ -54,7 +55,7 @@ export function setUpRun(
     store: keeper,
     file,
     policy,
-    accepted: { count: 0 },
+    poller: new CommitPoller(),
     onAccepted: () => reported.push('accepted'),
     hostOf: createHosts(),
     signal: controller.signal,
@@ -83,7 +84,10 @@ export function setUpRun(
     retrying: (call, signal) =>
       retrying(call, { policy, backoff: new HostBackoff(), signal, isWorthRetrying: isCallRetryable }),
     onOpened: (chunks) => reported.push(`opened ${chunks.length}`),
-    onSession: ({ sessionId }) => reported.push(sessionId),
+    onSession: ({ session: { sessionId } = { sessionId: 'none' } }) => {
+      if (reported.findLast((line) => line.startsWith('session')) !== sessionId) reported.push(sessionId);
+    },
+    onRecovered: () => undefined,
     onHashed: ({ index }) => reported.push(`hashed ${index}`),
     onPut: ({ index }) => reported.push(`put ${index}`),
     onStored: ({ index, skipped }) => reported.push(`${skipped ? 'skipped' : 'stored'} ${index}`),

@@ -20,6 +20,7 @@ interface Asked {
     readonly hashes: readonly string[];
     readonly receipts: readonly string[];
     readonly fileHash?: string | undefined;
+    readonly patience: number | undefined;
   };
   cancel: { readonly session: Session };
 }
@@ -75,9 +76,9 @@ export class ScriptedService {
     return this;
   }
 
-  /** Refuses the next request of this kind and the one after it, as if the session were lost. */
-  async refuseTwice(kind: Kind, error: UploaderError): Promise<void> {
-    for (let count = 0; count < 2; count += 1) (await this.nextRequest(kind)).refuse(error);
+  /** Refuses requests of this kind until the session counts as lost. */
+  async refuseAll(kind: Kind, error: UploaderError, count = 4): Promise<void> {
+    for (let refused = 0; refused < count; refused += 1) (await this.nextRequest(kind)).refuse(error);
   }
 
   /** Ends the immediate responses to requests of these kinds, so that they wait for the test again. */
@@ -118,11 +119,14 @@ export class ScriptedService {
         this.tickets(hashes),
       );
     },
-    commit: (session, proof, signal) =>
-      this.#ask('commit', `commit ${proof.hashes.length}`, { session, ...proof }, signal, () => ({
+    commit: (session, proof, signal, { onSend, patience } = {}) => {
+      onSend?.();
+      const asked = { session, ...proof, patience };
+      return this.#ask('commit', `commit ${proof.hashes.length}`, asked, signal, () => ({
         missing: proof.hashes.filter((hash) => !this.stored.has(hash)),
         body: { file_id: 'file-1' },
-      })),
+      }));
+    },
     cancel: (session, signal) => this.#ask('cancel', 'cancel', { session }, signal, () => undefined),
   };
 

@@ -3,7 +3,8 @@
 
 import { toUploaderError, type UploaderError } from '../../core/errors.ts';
 import type { UploadRecord } from '../../core/types.ts';
-import type { RecordKeeper } from '../../pipeline/open.ts';
+import { stateOf } from '../../pipeline/service-session.ts';
+import type { RecordKeeper, SessionMarks } from '../../pipeline/upload-session.ts';
 import type { UploadStore } from '../../store/uploads.ts';
 import { type Release, type TabLocks, type TabObserver, UploadLock } from './tab-locks.ts';
 
@@ -141,9 +142,18 @@ export class ResumeState {
     return this.#record;
   }
 
-  /** True if the service has accepted the commit (202). The upload can then be completed without its file. */
+  /** True if the service has accepted the commit (202). */
   get isAccepted(): boolean {
     return this.#record?.acceptedAtMs !== undefined;
+  }
+
+  /** True if a commit was accepted, or sent and not answered. It can then be repeated without the file. */
+  get isCommitted(): boolean {
+    if (!this.#record) return false;
+    const { chunkSizeBytes, sizeBytes, bodyBytes = sizeBytes, stored } = this.#record;
+    const { phase } = stateOf(this.#record);
+    const isSent = phase === 'accepted' || phase === 'unsure';
+    return isSent && stored.size >= Math.ceil(bodyBytes / chunkSizeBytes);
   }
 
   /** True if other tabs may run the upload, because the uploader is suspended. False during the deletion of the record. */
@@ -163,6 +173,7 @@ export class ResumeState {
     return {
       find: (key, onTaken) => this.#find(key, signal, hooks, onTaken),
       save: (record) => this.#save(record),
+      update: (key, change) => this.#mark(key, change),
       saveChunks: (key, chunks) => this.#saveChunks(key, chunks),
       remove: (key) => this.#remove(key),
     };
@@ -293,6 +304,12 @@ export class ResumeState {
     };
     this.#record = { ...named, stored: new Map(record.stored) };
     await this.#write(record.key, (store) => store.save(named));
+  }
+
+  async #mark(key: string, change: SessionMarks): Promise<void> {
+    if (!this.#isUsed || this.#record?.key !== key) return;
+    this.#record = { ...this.#record, ...change };
+    await this.#write(key, (store) => store.update(key, change));
   }
 
   async #saveChunks(key: string, chunks: Parameters<RecordKeeper['saveChunks']>[1]): Promise<void> {

@@ -1,0 +1,357 @@
+// The session of one upload: carries out what the table in `service-session.ts` says, in a run and while a commit is repeated.
+// Requests, cancels and saves the session, and calls the service in it.
+
+import { UploaderError } from '../core/errors.ts';
+import { backoffMs, type RetryPolicy } from '../core/retries.ts';
+import type {
+  CommitAnswer,
+  SavedSession,
+  Session,
+  StoredChunk,
+  StoredState,
+  UploadRecord,
+} from '../core/types.ts';
+import { sleep } from '../core/wait.ts';
+import type { Names } from './renaming.ts';
+import {
+  isUnanswered,
+  judge,
+  modelOf,
+  reduce,
+  type SessionEvent,
+  type SessionModel,
+  type SessionState,
+  savedOf,
+  type Verdict,
+} from './service-session.ts';
+
+/** Fields of a record that change while it keeps its session and its chunks. */
+export type SessionMarks = Partial<
+  Pick<UploadRecord, 'largestChunkBytes' | 'acceptedAtMs' | 'commitSentAtMs' | 'fileHash'>
+>;
+
+/** Access to the saved record of an upload. The functions reject only if the run is aborted. */
+export interface RecordKeeper {
+  /** Calls `onTaken` when another tab holds the lock, and then waits for the lock. */
+  find(key: string, onTaken?: () => void): Promise<UploadRecord | undefined>;
+  save(record: UploadRecord): Promise<void>;
+  /** Changes fields of the saved record. Does nothing if there is no record. */
+  update(key: string, change: SessionMarks): Promise<void>;
+  saveChunks(key: string, chunks: readonly StoredState[]): Promise<void>;
+  remove(key: string): Promise<void>;
+}
+
+/** The key of a record, and the hash of the first bytes of its file. */
+export interface Identity {
+  readonly key: string;
+  readonly firstSliceHash: string;
+}
+
+/** Requests one session, which may take several attempts. */
+export type RequestSession = () => Promise<Session>;
+
+export interface SessionParts {
+  /** Access to the record; `undefined` if nothing is saved. */
+  readonly store: RecordKeeper | undefined;
+  readonly policy: RetryPolicy;
+  readonly signal: AbortSignal;
+  readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+  /** Cancels a session that is not needed. Never rejects. */
+  readonly cancel: (session: Session) => Promise<void>;
+  /** Present if the upload gets another name when its own is taken (`on-conflict="rename"`). */
+  readonly names?: Names | undefined;
+  /** Called when what is known of the session has changed. */
+  readonly onSession: (saved: SavedSession) => void;
+  /** Called before a call is repeated, with the time (epoch ms), and when the repeated call has succeeded. */
+  readonly onWait: (atMs: number, error: UploaderError, attempts: number) => void;
+  readonly onRecovered: () => void;
+}
+
+/** What only a run has, because it needs the file. */
+export interface FileParts {
+  /** Resolves with the identity of the file. Rejects with `file-unreadable` or `hash-failed`. */
+  readonly identify: () => Promise<Identity>;
+  /** Returns a record without stored chunks. */
+  readonly newRecord: (identity: Identity) => Omit<UploadRecord, keyof SavedSession>;
+  /** Returns a function that requests a session. With `needsName`, the session gets another name than the one before. */
+  readonly request: (needsName: boolean) => RequestSession;
+  /** Returns the chunk size for the size that the service chooses; `undefined` if the service does not choose it. */
+  readonly chosenChunkSize: ((session: Session) => number) | undefined;
+}
+
+/** Thrown for a session that is given up. The upload continues in another one. `cause` is the error of the call. */
+export class SessionLost {
+  readonly cause: UploaderError;
+  constructor(cause: UploaderError) {
+    this.cause = cause;
+  }
+}
+
+/** A change of the session creates a record after these events, if the upload has none. */
+const WORTH_A_RECORD: readonly SessionEvent['type'][] = [
+  'chunk-too-large',
+  'commit-accepted',
+  'commit-unanswered',
+];
+
+/** Attempts of `backoffMs` that stand for the delays before a call is repeated: about 2, 8 and 30 s. */
+const REPEAT_ATTEMPTS = [2, 4, 6];
+
+export class UploadSession {
+  /** Chunks that the record has for this session. */
+  stored: UploadRecord['stored'] = new Map();
+  readonly #parts: SessionParts;
+  readonly #file: FileParts | undefined;
+  #model: SessionModel;
+  #session: Promise<Session> | undefined;
+  /** A request that was made before it was certain that a session is needed. */
+  #early: { readonly request: RequestSession; readonly answer: Promise<Session> } | undefined;
+  /** Identity of the record; `undefined` if the upload needs none. */
+  #identity: Identity | undefined;
+  /** True if there is a record of this session, or of the one before. */
+  #isSaved = false;
+  #identifying: Promise<UploadRecord | undefined> | undefined;
+  #saved: Promise<void> = Promise.resolve();
+  /** Chunks of the commit, and the hash of the file, which are saved with it. */
+  #committed: { readonly chunks: readonly StoredChunk[]; readonly fileHash: string | undefined } | undefined;
+  /** Indexes of the chunks that were stored in any session of this run. */
+  readonly #storedIndexes = new Set<number>();
+
+  constructor(parts: SessionParts, chunkSizeBytes: number, file?: FileParts) {
+    this.#parts = parts;
+    this.#file = file;
+    this.#model = modelOf(undefined, chunkSizeBytes);
+  }
+
+  get state(): SessionState {
+    return this.#model.state;
+  }
+
+  get chunkSizeBytes(): number {
+    return this.#model.chunkSizeBytes;
+  }
+
+  /** True if an earlier run opened the session. */
+  get isResumed(): boolean {
+    return 'session' in this.state && this.state.isResumed;
+  }
+
+  /** The session. Rejects if no session can be opened. */
+  get session(): Promise<Session> {
+    return this.#session ?? Promise.reject(new Error('No session is requested'));
+  }
+
+  /** Requests a session, unless it turns out that none is needed. */
+  requestEarly(): void {
+    const request = this.#file?.request(false);
+    if (!request) return;
+    this.#early = { request, answer: request() };
+    // Its error is thrown, or the call is repeated, when the session is needed.
+    this.#early.answer.catch(() => undefined);
+    this.#move({ type: 'requested' });
+  }
+
+  /** Cancels the session that was requested early. */
+  readonly dropEarly = (): void => {
+    this.#early?.answer.then(this.#parts.cancel, () => undefined);
+    this.#early = undefined;
+    this.#move({ type: 'dropped' });
+  };
+
+  /** From now on, the session is saved in the record of this file. */
+  identify(identity: Identity): void {
+    this.#identity = identity;
+  }
+
+  /** Continues with what an earlier run knew of its session. */
+  resume(saved: SavedSession, stored: UploadRecord['stored']): void {
+    this.dropEarly();
+    this.#model = modelOf(saved, this.chunkSizeBytes);
+    const { state } = this;
+    this.stored = state.phase === 'none' || state.phase === 'too-large' ? new Map() : stored;
+    this.#isSaved = this.#identity !== undefined;
+    if ('session' in state) this.#session = Promise.resolve(state.session);
+    const known = savedOf(this.#model);
+    if (known) this.#parts.onSession(known);
+  }
+
+  /**
+   * Opens a session, unless one is open. Cancels one whose chunks are too large before: a service that reserves names would refuse
+   * the next one. Resolves when the chunk size is known.
+   */
+  async open(): Promise<void> {
+    const { retrying, signal } = this.#parts;
+    const { state } = this;
+    if (state.phase === 'too-large') await this.#parts.cancel(state.session);
+    signal.throwIfAborted();
+    const request = this.#early?.request ?? this.#file?.request(state.phase === 'lost' && state.needsName);
+    this.#move({ type: 'requested' });
+    if (this.state.phase !== 'opening' || !request) return;
+    this.stored = new Map();
+    const opening = retrying(() => {
+      const first = this.#early?.answer ?? request();
+      this.#early = undefined;
+      return first;
+    }, signal);
+    this.#session = opening.then((session) => this.#onOpened(session));
+    this.#session.catch(() => undefined);
+    if (this.#file?.chosenChunkSize) await this.#session;
+  }
+
+  /** Saves that chunks have to be smaller, and opens the next session. Throws `cause` if nothing may be sent again. */
+  async shrink(smallerBytes: number, cause: unknown): Promise<void> {
+    const session = await this.session;
+    const found = await this.#takeRecord();
+    if (found?.session && found.session.header !== session.header) {
+      // Another tab has come further with the same file.
+      void this.#parts.cancel(session);
+      this.resume(found, found.stored);
+    } else {
+      this.#move({ type: 'chunk-too-large', smallerBytes });
+      await this.#saved;
+      if (this.state.phase !== 'too-large') throw cause;
+    }
+    this.#storedIndexes.clear();
+    await this.open();
+  }
+
+  /**
+   * Calls the service in the session. Repeats the call if it is not certain that the service has lost the session. Rejects with
+   * `SessionLost` if the session is given up, and with `session-expired` if the file may be complete.
+   */
+  async ask<T>(call: (session: Session) => Promise<T>, signal = this.#parts.signal): Promise<T> {
+    const { names, onRecovered, onWait, policy } = this.#parts;
+    const canRename = names !== undefined;
+    const session = await this.session;
+    for (let repeatCount = 0; ; repeatCount += 1) {
+      try {
+        const answer = await call(session);
+        if (repeatCount > 0) onRecovered();
+        return answer;
+      } catch (error) {
+        signal.throwIfAborted();
+        const nowMs = performance.now();
+        const verdict = judge(this.#model, { error, repeatCount, canRename, nowMs });
+        if (verdict !== 'ask-again') throw this.#giveUp(verdict, error);
+        const waitMs = backoffMs(REPEAT_ATTEMPTS[repeatCount] ?? 0, policy, () => 1 - Math.random() / 4);
+        onWait(Date.now() + waitMs, error as UploaderError, 1);
+        await sleep(waitMs, signal);
+      }
+    }
+  }
+
+  /** Notes and saves a chunk that the service or the storage has taken in this session. */
+  onStored(chunk: StoredChunk): void {
+    const { index, hash, receipt } = chunk;
+    const known = this.stored.get(index);
+    if (known?.hash === hash && known.receipt === receipt) return;
+    const isNew = !this.#storedIndexes.has(index);
+    this.#storedIndexes.add(index);
+    this.#move({ type: 'chunk-stored', isNew, atMs: performance.now() });
+    if (this.#identity) void this.#parts.store?.saveChunks(this.#identity.key, [chunk]);
+  }
+
+  /** Sends a commit, and notes what its response says. `onSend` of `send` is called when the request is sent. */
+  async commit(
+    send: (onSend: () => void) => Promise<CommitAnswer>,
+    chunks: readonly StoredChunk[],
+    fileHash: string | undefined,
+  ): Promise<CommitAnswer> {
+    this.#committed = { chunks, fileHash };
+    try {
+      const answer = await send(() => this.#move({ type: 'commit-sent', atMs: Date.now() }));
+      if (answer.pending) this.#move({ type: 'commit-accepted', atMs: Date.now() });
+      else if (answer.missing.length > 0) this.#move({ type: 'chunks-missing' });
+      else this.#move({ type: 'completed' });
+      return answer;
+    } catch (error) {
+      if (!this.#parts.signal.aborted)
+        this.#move(
+          isUnanswered(error) ? { type: 'commit-unanswered', atMs: Date.now() } : { type: 'commit-refused' },
+        );
+      throw error;
+    }
+  }
+
+  /** Notes that the time to complete the file is over. A retry has the full time again. */
+  onOverdue(): void {
+    this.#move({ type: 'commit-overdue', atMs: Date.now() });
+  }
+
+  /** Deletes the record of a completed upload. */
+  async forget(): Promise<void> {
+    this.#move({ type: 'completed' });
+    if (this.#identity) await this.#parts.store?.remove(this.#identity.key);
+  }
+
+  #onOpened(session: Session): Session {
+    const { cancel, signal } = this.#parts;
+    // No later run would know it.
+    if (signal.aborted) void cancel(session);
+    signal.throwIfAborted();
+    const sizeBytes = this.#file?.chosenChunkSize?.(session) ?? this.chunkSizeBytes;
+    const chunkSizeBytes = Math.min(sizeBytes, this.#model.largestChunkBytes ?? sizeBytes);
+    this.#move({ type: 'opened', session, chunkSizeBytes });
+    return session;
+  }
+
+  #giveUp(verdict: Verdict, error: unknown): unknown {
+    if (verdict === 'fail' || !(error instanceof UploaderError)) return error;
+    if (verdict === 'may-be-complete') {
+      const { debugInfo, status } = error;
+      const text = 'The session is gone, and a commit is without a response: the file may be complete';
+      return new UploaderError('session-expired', text, { cause: error, debugInfo, status });
+    }
+    this.#move({ type: 'lost', needsName: verdict === 'next-name' });
+    return new SessionLost(error);
+  }
+
+  /** Changes the state. If this changes what is known of the session, reports and saves it. */
+  #move(event: SessionEvent): void {
+    const before = savedOf(this.#model);
+    this.#model = reduce(this.#model, event);
+    const after = savedOf(this.#model);
+    if (!after || JSON.stringify(before) === JSON.stringify(after)) return;
+    this.#parts.onSession(after);
+    this.#saved = this.#save(event.type, after).catch(() => undefined);
+  }
+
+  async #save(
+    event: SessionEvent['type'],
+    { session: _, chunkSizeBytes: __, ...marks }: SavedSession,
+  ): Promise<void> {
+    const { store } = this.#parts;
+    const { chunks, fileHash } = this.#committed ?? { chunks: [] };
+    const isNew = event === 'opened' || !this.#isSaved;
+    if (!isNew && this.#identity) return store?.update(this.#identity.key, { ...marks, fileHash });
+    if (WORTH_A_RECORD.includes(event)) await this.#takeRecord();
+    const identity = this.#identity;
+    const saved = savedOf(this.#model);
+    if (!identity || !saved || !this.#file) return;
+    this.#isSaved = true;
+    const known = event === 'opened' ? [] : chunks;
+    const stored = new Map(known.map(({ index, hash, receipt }) => [index, { hash, receipt }]));
+    await store?.save({ ...this.#file.newRecord(identity), ...saved, stored, fileHash });
+    if (known.length > 0) await store?.saveChunks(identity.key, known);
+  }
+
+  /** Identifies the file of an upload that had no record. Resolves with the record that another tab has left. */
+  #takeRecord(): Promise<UploadRecord | undefined> {
+    if (this.#identity || !this.#parts.store) return Promise.resolve(undefined);
+    this.#identifying ??= this.#find().finally(() => {
+      this.#identifying = undefined;
+    });
+    return this.#identifying;
+  }
+
+  async #find(): Promise<UploadRecord | undefined> {
+    const { signal, store } = this.#parts;
+    const identity = await this.#file?.identify();
+    // `find` also takes the lock, which a run that has ended must not take.
+    signal.throwIfAborted();
+    const found = identity && (await store?.find(identity.key));
+    signal.throwIfAborted();
+    this.#identity = identity;
+    return found;
+  }
+}
