@@ -10,6 +10,7 @@ export type Section =
   | 'upload-a-chunk'
   | 'commit'
   | 'commit-that-takes-a-while'
+  | 'commit-whose-response-is-lost'
   | 'cancel'
   | 'errors'
   | 'what-the-service-must-do-for-a-page'

@@ -320,6 +320,18 @@ export const UPLOAD_MUTANTS: readonly Mutant[] = [
     check: 'commit-again-same',
     service: changed(COMMIT, (json) => Object.assign(json, { file_id: `file_${Math.random()}` })),
   },
+  {
+    fault: 'gives another answer to a repeated commit',
+    check: 'commit-again-answer',
+    service: (() => {
+      const seen = new Set<string>();
+      return onlyFor(COMMIT, (passing) => {
+        const key = passing.body.toString();
+        if (seen.has(key) && isOk(passing)) respond(passing, 200, { state: 'known' });
+        seen.add(key);
+      });
+    })(),
+  },
   { fault: 'commits chunks that were never sent', check: 'commit-missing', service: commitsAnyway(409) },
   {
     fault: 'lists the wrong chunks as missing',

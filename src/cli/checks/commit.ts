@@ -1,8 +1,9 @@
 // Completing and canceling an upload.
 
+import { isDeepStrictEqual } from 'node:util';
 import { type Check, row, table } from '../check.ts';
 import { type Context, isPending, stateOf, type Upload } from '../context.ts';
-import { isFields } from '../exchange.ts';
+import { type Exchange, isFields } from '../exchange.ts';
 import { accepted, describe, fail, isOk, isRefused, judge, pass, quick, refused, Skip } from '../finding.ts';
 
 const SECTION = 'commit';
@@ -12,6 +13,14 @@ const DIFFERS = 'your-service-differs-set-this';
 async function mustFail(c: Context, change: Readonly<Record<string, unknown>>) {
   const upload = await c.storedUpload();
   return refused(await c.commit(upload, change));
+}
+
+/** Describes how the second response to the same commit differs from the first. */
+function differenceOf(first: Exchange, second: Exchange): string {
+  const [before, after] = [first.json, second.json].map((json) => (isFields(json) ? json : {}));
+  const names = Object.keys({ ...before, ...after });
+  const other = names.filter((name) => !isDeepStrictEqual(before?.[name], after?.[name]));
+  return other.length > 0 ? `other values of ${other.join(', ')}` : 'the same JSON';
 }
 
 /** Resolves with a session that was canceled. */
@@ -91,6 +100,19 @@ export const COMMIT_CHECKS: readonly Check[] = table('commit', [
     if (idOf(commit.json) === undefined) throw new Skip('the response has no file_id');
     return judge(idOf(commit.json) === idOf(again.json), String(idOf(again.json)));
   }),
+  row(
+    'again-answer',
+    'gives the same answer to the same commit',
+    'commit-whose-response-is-lost',
+    'the same JSON, or a 202',
+    async (c) => {
+      const { commit } = await c.committed();
+      const again = await c.once('commit again', async () => c.commit((await c.committed()).upload));
+      if (isPending(again)) return pass(`${describe(again)}, after which the commit is repeated`);
+      const isSame = isDeepStrictEqual(again.json, commit.json);
+      return judge(isOk(again) && isSame, isOk(again) ? differenceOf(commit, again) : describe(again));
+    },
+  ),
   row('missing', 'refuses chunks that were never sent', SECTION, 'a 4xx', async (c) => {
     await c.committed();
     return refused(await c.once('commit missing', async () => c.commit(await c.upload(500))));
