@@ -36,7 +36,8 @@ const de: LoginMessages = {
     'Sie sind nicht berechtigt, hier Dateien hochzuladen. Bitten Sie den Website-Betreiber um Zugriff.',
   'name-taken':
     'Eine Datei mit diesem Namen ist bereits vorhanden. Laden Sie Ihre unter einem anderen Namen hoch.',
-  'session-expired': 'Dieser Upload ist abgelaufen. Versuchen Sie es erneut, um von vorn zu beginnen.',
+  'session-expired':
+    'Dieser Upload ist abgelaufen. Wenn die Datei nicht im Ordner ist, entfernen Sie sie hier und fügen Sie sie erneut hinzu.',
   'service-failed': 'Auf dem Server ist ein Fehler aufgetreten. Versuchen Sie es in Kürze erneut.',
   'service-full': 'Auf dem Server ist kein Platz mehr. Wenden Sie sich an den Website-Betreiber.',
   'bad-response': 'Der Server hat unerwartete Daten gesendet. Versuchen Sie es in Kürze erneut.',

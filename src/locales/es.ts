@@ -32,7 +32,8 @@ const es: LoginMessages = {
   'rate-limited': 'El servidor está ocupado. Inténtalo de nuevo en un momento.',
   forbidden: 'No tienes permiso para subir archivos aquí. Pide acceso al propietario del sitio.',
   'name-taken': 'Ya existe un archivo con este nombre. Sube el tuyo con otro nombre.',
-  'session-expired': 'Esta subida ha caducado. Inténtalo de nuevo para volver a empezar.',
+  'session-expired':
+    'Esta subida ha caducado. Si el archivo no está en la carpeta, quítalo aquí y vuelve a añadirlo.',
   'service-failed': 'Se ha producido un error en el servidor. Inténtalo de nuevo en un momento.',
   'service-full': 'No queda espacio en el servidor. Ponte en contacto con el propietario del sitio.',
   'bad-response': 'El servidor ha enviado datos inesperados. Inténtalo de nuevo en un momento.',

@@ -36,7 +36,8 @@ const fr: LoginMessages = {
   forbidden:
     'Vous n’êtes pas autorisé à importer des fichiers ici. Demandez l’accès au propriétaire du site.',
   'name-taken': 'Un fichier portant ce nom existe déjà. Importez le vôtre sous un autre nom.',
-  'session-expired': 'Cette importation a expiré. Réessayez pour recommencer depuis le début.',
+  'session-expired':
+    'Cette importation a expiré. Si le fichier n’est pas dans le dossier, retirez-le ici et ajoutez-le à nouveau.',
   'service-failed': 'Une erreur s’est produite sur le serveur. Réessayez dans un instant.',
   'service-full': 'Il n’y a plus d’espace sur le serveur. Contactez le propriétaire du site.',
   'bad-response': 'Le serveur a envoyé des données inattendues. Réessayez dans un instant.',

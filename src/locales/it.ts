@@ -28,7 +28,8 @@ const it: LoginMessages = {
   'rate-limited': 'Il server è occupato. Riprova tra poco.',
   forbidden: 'Non hai l’autorizzazione per caricare file qui. Chiedi l’accesso al proprietario del sito.',
   'name-taken': 'Esiste già un file con questo nome. Carica il tuo con un altro nome.',
-  'session-expired': 'Questo caricamento è scaduto. Riprova per ricominciare.',
+  'session-expired':
+    'Questo caricamento è scaduto. Se il file non è nella cartella, rimuovilo qui e aggiungilo di nuovo.',
   'service-failed': 'Si è verificato un errore sul server. Riprova tra poco.',
   'service-full': 'Spazio esaurito sul server. Contatta il proprietario del sito.',
   'bad-response': 'Il server ha inviato dati imprevisti. Riprova tra poco.',

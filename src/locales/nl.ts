@@ -32,7 +32,8 @@ const nl: LoginMessages = {
   'rate-limited': 'De server is bezet. Probeer het straks opnieuw.',
   forbidden: 'Je hebt geen rechten om hier te uploaden. Vraag de eigenaar van de site om toegang.',
   'name-taken': 'Er bestaat al een bestand met deze naam. Upload jouw bestand onder een andere naam.',
-  'session-expired': 'Deze upload is verlopen. Probeer het opnieuw om van voren af aan te beginnen.',
+  'session-expired':
+    'Deze upload is verlopen. Staat het bestand niet in de map, verwijder het dan hier en voeg het opnieuw toe.',
   'service-failed': 'Er is iets misgegaan op de server. Probeer het straks opnieuw.',
   'service-full': 'De server heeft geen ruimte meer. Neem contact op met de eigenaar van de site.',
   'bad-response': 'De server heeft onverwachte gegevens gestuurd. Probeer het straks opnieuw.',

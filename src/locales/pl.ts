@@ -29,7 +29,8 @@ const pl: LoginMessages = {
   'rate-limited': 'Serwer jest zajęty. Spróbuj ponownie za chwilę.',
   forbidden: 'Nie masz uprawnień do przesyłania w tym miejscu. Poproś właściciela witryny o dostęp.',
   'name-taken': 'Plik o tej nazwie już istnieje. Prześlij swój pod inną nazwą.',
-  'session-expired': 'Sesja przesyłania wygasła. Spróbuj ponownie, aby zacząć od nowa.',
+  'session-expired':
+    'Sesja przesyłania wygasła. Jeśli pliku nie ma w folderze, usuń go tutaj i dodaj ponownie.',
   'service-failed': 'Wystąpił błąd serwera. Spróbuj ponownie za chwilę.',
   'service-full': 'Na serwerze zabrakło miejsca. Skontaktuj się z właścicielem witryny.',
   'bad-response': 'Serwer wysłał nieoczekiwane dane. Spróbuj ponownie za chwilę.',

@@ -30,7 +30,8 @@ const ptBR: LoginMessages = {
   'rate-limited': 'O servidor está ocupado. Tente novamente em instantes.',
   forbidden: 'Você não tem permissão para enviar arquivos aqui. Peça acesso ao proprietário do site.',
   'name-taken': 'Já existe um arquivo com este nome. Envie o seu com outro nome.',
-  'session-expired': 'Este envio expirou. Tente novamente para recomeçar.',
+  'session-expired':
+    'Este envio expirou. Se o arquivo não estiver na pasta, remova-o aqui e adicione-o novamente.',
   'service-failed': 'Ocorreu um erro no servidor. Tente novamente em instantes.',
   'service-full': 'Não há mais espaço no servidor. Fale com o proprietário do site.',
   'bad-response': 'O servidor enviou dados inesperados. Tente novamente em instantes.',

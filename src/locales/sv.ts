@@ -29,7 +29,8 @@ const sv: LoginMessages = {
   'rate-limited': 'Servern är upptagen. Försök igen om en stund.',
   forbidden: 'Du har inte behörighet att ladda upp här. Be webbplatsens ägare om åtkomst.',
   'name-taken': 'Det finns redan en fil med det namnet. Ladda upp din under ett annat namn.',
-  'session-expired': 'Uppladdningen har gått ut. Försök igen för att börja om.',
+  'session-expired':
+    'Uppladdningen har gått ut. Om filen inte finns i mappen tar du bort den här och lägger till den igen.',
   'service-failed': 'Något gick fel på servern. Försök igen om en stund.',
   'service-full': 'Utrymmet på servern är slut. Kontakta webbplatsens ägare.',
   'bad-response': 'Servern skickade oväntade data. Försök igen om en stund.',

@@ -26,7 +26,7 @@ const tr: LoginMessages = {
   'rate-limited': 'Sunucu meşgul. Biraz sonra tekrar deneyin.',
   forbidden: 'Buraya yükleme izniniz yok. Site sahibinden erişim isteyin.',
   'name-taken': 'Bu adda bir dosya zaten var. Dosyanızı farklı bir adla yükleyin.',
-  'session-expired': 'Bu yüklemenin süresi doldu. Baştan başlamak için tekrar deneyin.',
+  'session-expired': 'Bu yüklemenin süresi doldu. Dosya klasörde yoksa buradan kaldırıp yeniden ekleyin.',
   'service-failed': 'Sunucuda bir sorun oluştu. Biraz sonra tekrar deneyin.',
   'service-full': 'Sunucuda yer kalmadı. Site sahibiyle iletişime geçin.',
   'bad-response': 'Sunucu beklenmeyen veri gönderdi. Biraz sonra tekrar deneyin.',

@@ -25,7 +25,7 @@ const zhCN: LoginMessages = {
   'rate-limited': '服务器繁忙。请稍后重试。',
   forbidden: '您没有权限在此上传。请向网站所有者申请访问权限。',
   'name-taken': '已存在同名文件。请使用其他名称上传。',
-  'session-expired': '此次上传已过期。请重试以重新开始。',
+  'session-expired': '此次上传已过期。如果文件不在文件夹中，请在此处移除并重新添加。',
   'service-failed': '服务器出现问题。请稍后重试。',
   'service-full': '服务器空间不足。请联系网站所有者。',
   'bad-response': '服务器返回了异常数据。请稍后重试。',

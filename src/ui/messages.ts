@@ -126,7 +126,8 @@ const ERRORS: ErrorMessages = {
   'rate-limited': 'The server is busy. Try again in a moment.',
   forbidden: "You don't have permission to upload here. Contact the site owner for access.",
   'name-taken': 'A file with this name already exists. Upload yours with a different name.',
-  'session-expired': 'This upload expired. Try again to start over.',
+  'session-expired':
+    'This upload expired. If the file is not in the folder, remove it here and add it again.',
   'service-failed': 'Something went wrong on the server. Try again in a moment.',
   'service-full': 'The server has no space left. Contact the site owner.',
   'bad-response': 'The server sent unexpected data. Try again in a moment.',
