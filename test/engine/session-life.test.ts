@@ -311,6 +311,67 @@ describe('a file of one chunk whose smaller chunks another tab has started to se
   });
 });
 
+describe('in each state of a session', () => {
+  const WAYS: Readonly<Record<string, (engine: World) => Promise<unknown>>> = {
+    opening: ({ service }) => service.nextRequest('open'),
+    'too-large': async ({ service }) => {
+      service.answerAll('open', 'presign');
+      (await service.nextRequest('put')).refuse(tooLarge);
+      await service.nextRequest('cancel');
+    },
+    lost: async ({ service }) => {
+      (await service.nextRequest('open')).answer();
+      await service.refuseAll('presign', gone());
+      await service.nextRequest('open');
+    },
+    unsure: async ({ service }) => {
+      service.answerAll('open', 'presign', 'put');
+      (await service.nextRequest('commit')).refuse(new UploaderError('network', 'no response'));
+      await service.nextRequest('commit');
+    },
+    accepted: async ({ service }) => {
+      service.answerAll('open', 'presign', 'put');
+      (await service.nextRequest('commit')).answer({ missing: [], pending: { retryAfterMs: 0 } });
+      await service.nextRequest('commit');
+    },
+  };
+
+  for (const [phase, reach] of Object.entries(WAYS)) {
+    it(`${phase}: a sign-out leaves neither a record nor a request`, async () => {
+      const store = newStore();
+      const engine = world({ store, profile: { minChunkSize: 100 } });
+      await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+      await reach(engine);
+      engine.service.answerAll('cancel');
+      await engine.uploader.signOut();
+      const asked = engine.service.log.filter((line) => line !== 'cancel').length;
+      for (let round = 0; round < 20; round += 1) await settled();
+      expect(engine.service.log.filter((line) => line !== 'cancel')).to.have.length(asked);
+      expect(await store.list()).to.deep.equal([]);
+    });
+
+    it(`${phase}: a pause in a listener of the next event, and a resume, complete the file once`, async () => {
+      const engine = world({ profile: { minChunkSize: 100 } });
+      await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+      await reach(engine);
+      const id = engine.id('a.bin');
+      let isPaused = false;
+      engine.uploader.onChange(({ name }) => {
+        if (isPaused || name === 'upload-completed') return;
+        isPaused = true;
+        void engine.uploader.pause(id);
+      });
+      engine.uploader.configure({ ...engine.input, concurrency: 1 });
+      engine.service.answerAll();
+      if (!isPaused) void engine.uploader.pause(id);
+      await engine.uploader.resume(id);
+      await engine.waitForChange('upload-completed');
+      expect(engine.details('upload-completed')).to.have.length(1);
+      expect(engine.service.putCount).to.equal(0);
+    });
+  }
+});
+
 it('a saved upload of an earlier version continues in its session', async () => {
   const file = fileOf(1, 2500, 'a.bin');
   const engine = world({ store: await createUnfinished(file) });
