@@ -7,7 +7,9 @@ import { abortable, inSlices, sleep } from '../core/wait.ts';
 import { dropKept, keyOfNew } from '../keeper/drop-kept.ts';
 import type { KeeperClient } from '../keeper/keeper-client.ts';
 import type { Added, Kept } from '../keeper/keeper-messages.ts';
-import { type RecordToSave, readHandle } from '../store/record.ts';
+import { BATCH_SIZE } from '../store/database.ts';
+import { readHandle } from '../store/record.ts';
+import type { KeepMsOf } from '../store/uploads.ts';
 import type { Connection } from './connection.ts';
 import {
   askFor,
@@ -84,16 +86,13 @@ export class Restorer {
   }
 
   /**
-   * Deletes old saved uploads, unless a tab is running them: those of `connection` after `keep-days`, all others after the
-   * `keep-days` of the page that saved them. Ignores errors of the store.
+   * Deletes old saved uploads, unless a tab is running them or this page lists them. Ignores errors of the store.
    */
   async prune(connection: Connection): Promise<void> {
     const { context, store } = this.#parts;
-    const { keepMs } = connection.settings;
-    const keepMsOf = (record: RecordToSave): number =>
-      belongsTo(record, connection) ? keepMs : (record.keepMs ?? keepMs);
     const isRunning = await context.tabLocks.listLocked();
-    await store.prune(keepMsOf, isRunning).catch(() => undefined);
+    const isInUse = (key: string): boolean => isRunning(key) || context.tabLocks.isListed(key);
+    await store.prune(keepMsOf(connection), isInUse).catch(() => undefined);
   }
 
   /**
@@ -117,20 +116,28 @@ export class Restorer {
     // A page may set `keeper-url` after the user was asked for files of earlier pages.
     const isOfConnection = (upload: Upload): boolean => upload.connection === connection;
     const wanted = this.#loadKeeper(connection) ? wantFilesOf(scheduler.all.filter(isOfConnection)) : [];
-    // Uploads that end between these two lines count as locked. Otherwise, they would be sent again.
-    const isLocked = await context.tabLocks.listLocked();
-    const records = await store.list().catch(() => []);
+    const { keepMs } = connection.settings;
+    const ownKeepMsOf: KeepMsOf = (record) =>
+      belongsTo(record, connection) ? keepMs : Number.NEGATIVE_INFINITY;
+    const keys = await store.keys(ownKeepMsOf).catch(() => []);
     const kept: Promise<void>[] = [];
     let listed = this.#listed();
-    const restore = (record: UploadRecord): void => {
-      if (this.#isListed(record, listed) || signal.aborted || !belongsTo(record, connection)) return;
+    const restore = (record: UploadRecord, isLocked: (key: string) => boolean): void => {
+      if (this.#isListed(record, listed) || signal.aborted) return;
       if (isLocked(record.key)) this.#restoreElsewhere(record, connection, signal);
       else if (record.file) kept.push(this.#restoreFile(record, connection, signal));
       else wanted.push(...this.#continue(this.#restoreUpload(record, connection), record));
     };
-    await inSlices(records, restore, () => {
+    const list = (): void => {
       listed = this.#listed();
-    });
+    };
+    for (let at = 0; at < keys.length && !signal.aborted; at += BATCH_SIZE) {
+      // Uploads that end between these two lines count as locked. Otherwise, they would be sent again.
+      const isLocked = await context.tabLocks.listLocked();
+      const records = await store.list(keys.slice(at, at + BATCH_SIZE)).catch(() => []);
+      list();
+      await inSlices(records, (record) => restore(record, isLocked), list);
+    }
     await Promise.all(kept);
     void this.#findFiles(wanted, connection, finding, [keyOfNew(connection.settings.clientId)]);
   }
@@ -317,4 +324,10 @@ export class Restorer {
     }
     return listed;
   }
+}
+
+/** Uploads of `connection` are kept for its `keep-days`, all others for the `keep-days` of the page that saved them. */
+function keepMsOf(connection: Connection): KeepMsOf {
+  const { keepMs } = connection.settings;
+  return (record) => (belongsTo(record, connection) ? keepMs : (record.keepMs ?? keepMs));
 }

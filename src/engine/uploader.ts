@@ -9,6 +9,7 @@ import { createHosts } from '../core/host.ts';
 import { preconnect } from '../core/preconnect.ts';
 import type { RetryPolicy } from '../core/retries.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
+import { whenIdle } from '../core/wait.ts';
 import { warnOnce } from '../core/warn.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { Commands } from './commands.ts';
@@ -468,12 +469,12 @@ export class Uploader {
 
   /** Restores saved uploads. Never rejects: after a failure, the user can still add new files. */
   async #restore(): Promise<void> {
-    await this.#restorer.prune(this.#connections.current);
     // If `suspend()` was called in the meantime, the next `restore()` calls this method again.
     if (this.#state !== 'open') return;
     await this.#restorer
       .restore(this.#connections.current)
       .catch((error: unknown) => globalThis.reportError?.(error));
+    whenIdle(() => this.#state === 'open' && void this.#restorer.prune(this.#connections.current));
   }
 
   /** Uploads that were added before a change of the settings may have their own session. */

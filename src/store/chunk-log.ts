@@ -1,10 +1,11 @@
 // Saves index, hash and receipt of each stored chunk in an append-only log. With `keep-files`, also saves the content of small
-// files. Each write adds small entries and leaves earlier entries unchanged, so saving does not get slower as an upload grows.
+// files. Each write adds small entries and leaves earlier entries unchanged, so saving does not get slower as an upload grows. File
+// handles are here, too, because reading one costs as much as reading a hundred records.
 
 import { promisifyRequest } from 'idb-keyval';
-import type { StoredState, UploadRecord } from '../core/types.ts';
-import { createDatabase } from './database.ts';
-import { readChunks, writeChunks } from './record.ts';
+import type { StoredState } from '../core/types.ts';
+import { BATCH_SIZE, createDatabase } from './database.ts';
+import { readChunks, readHandle, type SavedRecord, writeChunks } from './record.ts';
 
 /**
  * Creates the log of chunks and files. All functions reject only with `store-full` or `store-unavailable`. Ids are `chunksId` and
@@ -16,23 +17,23 @@ export function createChunkLog(name: string, deadlineMs: number) {
   const writer = Date.now() + Math.random();
   let sequence = 0;
   return {
-    /** Resolves with the chunks of `chunksId`, and with the bytes of `fileId`, if they exist. */
-    async read(
-      chunksId: string,
-      fileId: string | undefined,
-      file: Pick<UploadRecord, 'sizeBytes' | 'chunkSizeBytes'>,
-    ) {
-      const [entries, bytes] = await database.read((store) =>
-        Promise.all([
-          promisifyRequest<unknown[]>(store.getAll(rangeOf(chunksId))),
-          fileId && promisifyRequest<unknown>(store.get([fileId])),
-        ]),
-      );
-      return {
-        stored: readChunks(entries, file),
-        bytes: bytes instanceof ArrayBuffer ? bytes : undefined,
-      };
-    },
+    /** Resolves with chunks, handle and file of each record, if they exist. Uses one transaction. */
+    read: (records: readonly SavedRecord[]) =>
+      database.read((store) =>
+        Promise.all(
+          records.map(async (record) => {
+            const [entries, bytes] = await Promise.all([
+              promisifyRequest<unknown[]>(store.getAll(rangeOf(record.chunksId))),
+              record.fileId && promisifyRequest<unknown>(store.get([record.fileId])),
+            ]);
+            return {
+              stored: readChunks(entries, record),
+              handle: entries.map(readHandle).find(Boolean),
+              bytes: bytes instanceof ArrayBuffer ? bytes : undefined,
+            };
+          }),
+        ),
+      ),
     /** Adds stored chunks. The keys of the map are values of `chunksId`. */
     append: (chunks: ReadonlyMap<string, readonly StoredState[]>) =>
       database.write((store) => {
@@ -43,10 +44,20 @@ export function createChunkLog(name: string, deadlineMs: number) {
       }),
     saveFile: (fileId: string, bytes: ArrayBuffer) =>
       database.write((store) => void store.put(bytes, [fileId])),
-    /** Deletes the chunks or the file with this id. */
+    /** Saves the handle for the chunks `chunksId`. */
+    saveHandle: (chunksId: string, handle: FileSystemFileHandle) =>
+      database.write((store) => void store.put(handle, [chunksId, 'handle'])),
+    /** Deletes the chunks and the handle, or the file, with this id. */
     remove: (id: string) => database.write((store) => void store.delete(rangeOf(id))),
     /** Resolves with the ids of all chunks and files. */
-    listIds: () => database.read(listIds),
+    async listIds(): Promise<readonly string[]> {
+      const ids: string[] = [];
+      for (;;) {
+        const next = await database.read((store) => idsAfter(store, ids.at(-1)));
+        ids.push(...next);
+        if (next.length < BATCH_SIZE) return ids;
+      }
+    },
     clear: () => database.write((store) => void store.clear()),
   };
 }
@@ -54,11 +65,11 @@ export function createChunkLog(name: string, deadlineMs: number) {
 /** Returns the range of all keys `[id, …]`. The upper bound `[id, []]` works because IndexedDB sorts arrays after numbers. */
 const rangeOf = (id: string): IDBKeyRange => IDBKeyRange.bound([id], [id, []]);
 
-/** Resolves with all ids. The cursor skips from each id to the next id, without reading the entries. */
-function listIds(store: IDBObjectStore): Promise<string[]> {
+/** Resolves with the next ids after `last`. The cursor skips from each id to the next id, without reading the entries. */
+function idsAfter(store: IDBObjectStore, last: string | undefined): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const ids: string[] = [];
-    const request = store.openKeyCursor();
+    const request = store.openKeyCursor(last === undefined ? null : IDBKeyRange.lowerBound([last, []]));
     request.onerror = () => reject(request.error);
     request.onsuccess = () => {
       const cursor = request.result;
@@ -72,7 +83,8 @@ function listIds(store: IDBObjectStore): Promise<string[]> {
         return;
       }
       ids.push(id);
-      cursor.continue([id, []]);
+      if (ids.length === BATCH_SIZE) resolve(ids);
+      else cursor.continue([id, []]);
     };
   });
 }

@@ -10,6 +10,11 @@ export interface Database {
   /** Calls `ask` in a read-only transaction. */
   read<T>(ask: (store: IDBObjectStore) => Promise<T>): Promise<T>;
   /**
+   * Reads all entries in batches, in the order of their keys. Each batch has a transaction of its own, so that a slow disk misses no
+   * deadline and the page stays responsive.
+   */
+  entries(): AsyncIterable<readonly (readonly [key: string, value: unknown])[]>;
+  /**
    * Calls `change` in a read-write transaction, and resolves when the transaction is complete. If the connection was lost, calls
    * `change` a second time.
    */
@@ -22,6 +27,9 @@ export interface Database {
 }
 
 const STORE_NAME = 'entries';
+
+/** Most records that are read in one transaction. */
+export const BATCH_SIZE = 128;
 
 /** Names of errors after which the operation is repeated with a new connection to the database. */
 const LOST: readonly string[] = [
@@ -95,12 +103,28 @@ export function createDatabase(
     }
   }
 
+  const read: Database['read'] = (ask) =>
+    guarded('readonly', (store) => {
+      abortOnLeave(store.transaction);
+      return ask(store);
+    });
+
   return {
-    read: (ask) =>
-      guarded('readonly', (store) => {
-        abortOnLeave(store.transaction);
-        return ask(store);
-      }),
+    read,
+    async *entries() {
+      let range: IDBKeyRange | null = null;
+      for (;;) {
+        const [keys, values]: [IDBValidKey[], unknown[]] = await read((store) =>
+          Promise.all([
+            promisifyRequest(store.getAllKeys(range, BATCH_SIZE)),
+            promisifyRequest<unknown[]>(store.getAll(range, BATCH_SIZE)),
+          ]),
+        );
+        yield keys.map((key, at) => [String(key), values[at]] as const);
+        if (keys.length < BATCH_SIZE) return;
+        range = IDBKeyRange.lowerBound(keys.at(-1), true);
+      }
+    },
     write: (change) =>
       guarded('readwrite', (store) => {
         change(store);

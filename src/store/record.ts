@@ -8,7 +8,7 @@ import type { StoredState, UploadRecord } from '../core/types.ts';
 export type RecordToSave = Omit<UploadRecord, 'stored'>;
 
 /** A record in the database. */
-export interface SavedRecord extends Omit<RecordToSave, 'file'> {
+export interface SavedRecord extends Omit<RecordToSave, 'file' | 'handle'> {
   /** Id of the stored chunks. Each session gets a new id, so that chunks from an old session never count. */
   readonly chunksId: string;
   /** Id of the saved bytes of the file, if the bytes are saved. */
@@ -68,7 +68,6 @@ const OPTIONAL: Readers<Exclude<keyof SavedRecord, RequiredName | 'session'>> = 
   metadata: copyOfMetadata,
   usedAtMs: count,
   keepMs: count,
-  handle: readHandle,
 };
 
 const READERS = { ...REQUIRED, ...OPTIONAL };

@@ -6,7 +6,7 @@ import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { SavedSession, StoredState, UploadRecord } from '../core/types.ts';
 import { createChunkLog, groupCommit } from './chunk-log.ts';
-import { createDatabase } from './database.ts';
+import { BATCH_SIZE, createDatabase } from './database.ts';
 import { isNewer, type RecordToSave, readRecord, type SavedRecord, writeRecord } from './record.ts';
 
 /** The saved uploads of this origin. All functions reject only with `store-full` or `store-unavailable`. */
@@ -35,13 +35,15 @@ export interface UploadStore {
   saveChunks(key: string, chunks: readonly StoredState[]): Promise<void>;
   /** Deletes the record, its chunks and its saved file. */
   remove(key: string): Promise<void>;
-  /** Resolves with all uploads, oldest first. */
-  list(): Promise<readonly UploadRecord[]>;
+  /** Resolves with the keys of all uploads, oldest first. Leaves out uploads without progress for `keepMsOf(record)`. */
+  keys(keepMsOf?: KeepMsOf): Promise<readonly string[]>;
+  /** Resolves with the uploads with these keys, in this order; by default, with all uploads, oldest first. */
+  list(keys?: readonly string[]): Promise<readonly UploadRecord[]>;
   /**
    * Deletes uploads without progress for `keepMsOf(record)`, and chunks without a record. Keeps uploads for which `isInUse` returns
    * true (uploads that a tab is running). Also keeps all data that a newer version of this package has saved.
    */
-  prune(keepMsOf: (record: RecordToSave) => number, isInUse?: (key: string) => boolean): Promise<void>;
+  prune(keepMsOf: KeepMsOf, isInUse?: (key: string) => boolean): Promise<void>;
   /** Deletes everything, and drops pending writes. Rejects with `store-unavailable` if some data could not be deleted. */
   clear(): Promise<void>;
 }
@@ -52,6 +54,9 @@ export interface UploadStoreOptions {
   /** Timeout of each use of a database, in milliseconds. Defaults to 10 s. */
   readonly deadlineMs?: number;
 }
+
+/** Returns the time for which an upload without progress is kept, in milliseconds. */
+export type KeepMsOf = (record: RecordToSave) => number;
 
 /** Minimum time between two updates of `usedAtMs`, in milliseconds. */
 const TOUCH_MS = 3_600_000;
@@ -97,22 +102,15 @@ export function createUploadStore({
   ): Promise<SavedRecord | undefined> {
     const count = clearCount;
     let before: SavedRecord | undefined;
-    let after: SavedRecord | undefined;
     let written: unknown;
-    const write = (canSaveHandle: boolean): Promise<void> =>
-      records.replace(key, (value) => {
-        written = undefined; // The transaction may run twice.
-        if (count !== clearCount) return value;
-        before = own(key, value);
-        after = next(before);
-        if (!after) return isNewer(value) ? value : undefined;
-        written = { ...writeRecord(after), ...(!canSaveHandle && { handle: undefined }) };
-        return written;
-      });
-    await write(true).catch((error) => {
-      // Some browsers cannot save handles. Without the handle, the user has to pick the file again.
-      if (!after?.handle) throw error;
-      return write(false);
+    await records.replace(key, (value) => {
+      written = undefined; // The transaction may run twice.
+      if (count !== clearCount) return value;
+      before = own(key, value);
+      const after = next(before);
+      if (!after) return isNewer(value) ? value : undefined;
+      written = writeRecord(after);
+      return written;
     });
     if (written && count === clearCount) own(key, written);
     return before;
@@ -125,13 +123,23 @@ export function createUploadStore({
     return record;
   }
 
-  const readAll = (): Promise<unknown[]> => records.read((store) => promisifyRequest(store.getAll()));
+  /** Yields all records. Leaves out invalid ones. */
+  async function* readAll(): AsyncGenerator<SavedRecord> {
+    for await (const batch of records.entries())
+      for (const [, value] of batch) {
+        const record = readRecord(value);
+        if (record) yield record;
+      }
+  }
 
-  async function withStored({ chunksId, fileId, ...record }: SavedRecord): Promise<UploadRecord> {
-    const { stored, bytes } = await chunkLog.read(chunksId, fileId, record);
-    const { lastModifiedMs: lastModified, type } = record;
-    const file = bytes && new File([bytes], record.name, { type, lastModified });
-    return { ...record, stored, ...(file && { file }) };
+  async function withStored(saved: readonly SavedRecord[]): Promise<UploadRecord[]> {
+    const contents = await chunkLog.read(saved);
+    return saved.map(({ chunksId: _, fileId: __, ...record }, at) => {
+      const { stored = new Map(), handle, bytes } = contents[at] ?? {};
+      const { lastModifiedMs: lastModified, type } = record;
+      const file = bytes && new File([bytes], record.name, { type, lastModified });
+      return { ...record, stored, ...(handle && { handle }), ...(file && { file }) };
+    });
   }
 
   async function remove(key: string): Promise<void> {
@@ -144,17 +152,20 @@ export function createUploadStore({
     if (record.fileId) await chunkLog.remove(record.fileId);
   }
 
-  async function save({ file, ...record }: RecordToSave, bytes?: ArrayBuffer): Promise<void> {
+  async function save({ file, handle, ...record }: RecordToSave, bytes?: ArrayBuffer): Promise<void> {
     const { key } = record;
     const count = clearCount;
     touchedMs.set(key, performance.now());
+    let chunksId = '';
     let fileId: string | undefined;
     const before = await replace(key, (before) => {
-      const chunksId = before && isSameUpload(before, record) ? before.chunksId : createId();
+      chunksId = before && isSameUpload(before, record) ? before.chunksId : createId();
       fileId = file && (before?.fileId ?? (bytes && createId()));
       return { ...record, chunksId, fileId };
     });
-    if (before && !isSameUpload(before, record)) await chunkLog.remove(before.chunksId);
+    if (before && before.chunksId !== chunksId) await chunkLog.remove(before.chunksId);
+    // Some browsers cannot save handles. Without the handle, the user has to pick the file again.
+    if (handle && count === clearCount) await chunkLog.saveHandle(chunksId, handle).catch(() => undefined);
     if (bytes && fileId && fileId !== before?.fileId && count === clearCount)
       await chunkLog.saveFile(fileId, bytes);
   }
@@ -200,19 +211,31 @@ export function createUploadStore({
   const change = (key: string, fields: Partial<SavedRecord>): Promise<unknown> =>
     replace(key, (before) => before && { ...before, ...fields });
 
+  async function keys(keepMsOf: KeepMsOf = () => Number.POSITIVE_INFINITY): Promise<readonly string[]> {
+    const saved: Pick<SavedRecord, 'key' | 'createdAtMs'>[] = [];
+    for await (const record of readAll()) {
+      const { key, createdAtMs } = record;
+      if (!isExpired(record, keepMsOf)) saved.push({ key, createdAtMs });
+    }
+    return saved.sort((a, b) => a.createdAtMs - b.createdAtMs).map(({ key }) => key);
+  }
+
   return {
     async find(key) {
       const record = await load(key);
-      return record && withStored(record);
+      return record && (await withStored([record]))[0];
     },
+
+    keys,
 
     save: (record, bytes) => inTurn(record.key, () => save(record, bytes)),
 
     update: (key, fields) => inTurn(key, () => change(key, fields)),
 
     async fileBytes() {
-      const values = await readAll();
-      return values.map(readRecord).reduce((sum, record) => sum + (record?.fileId ? record.sizeBytes : 0), 0);
+      let bytes = 0;
+      for await (const { fileId, sizeBytes } of readAll()) if (fileId) bytes += sizeBytes;
+      return bytes;
     },
 
     async saveChunks(key, chunks) {
@@ -222,31 +245,37 @@ export function createUploadStore({
 
     remove: (key) => inTurn(key, () => remove(key)),
 
-    async list() {
-      const values = await readAll();
-      const saved = values.map(readRecord).filter((record) => record !== undefined);
-      saved.sort((a, b) => a.createdAtMs - b.createdAtMs);
-      const found = await Promise.all(saved.map(withStored));
+    async list(wanted) {
+      const listed = wanted ?? (await keys());
+      const found: UploadRecord[] = [];
+      for (let at = 0; at < listed.length; at += BATCH_SIZE) {
+        const batch = listed.slice(at, at + BATCH_SIZE);
+        const values = await records.read((store) =>
+          Promise.all(batch.map((key) => promisifyRequest<unknown>(store.get(key)))),
+        );
+        const saved = values.map(readRecord).filter((record) => record !== undefined);
+        found.push(...(await withStored(saved)));
+      }
       return found.filter(({ file, session, isWithdrawn }) => (file || session) && !isWithdrawn);
     },
 
     async prune(keepMsOf, isInUse = () => false) {
       // Chunk ids are listed before records, so that chunks of records that are saved in the meantime are not deleted.
       const ids = await chunkLog.listIds();
-      const keys = await records.read((store) => promisifyRequest(store.getAllKeys()));
       const kept = new Set<string>();
-      for (const key of keys.map(String)) {
-        const record = await load(key);
-        if (!record) continue;
-        // Negative if a clock was ahead. The record is then kept longer.
-        const ageMs = Date.now() - (record.usedAtMs ?? record.createdAtMs);
-        if ((ageMs > keepMsOf(record) || record.isWithdrawn) && !isInUse(key))
-          await inTurn(key, () => remove(key));
-        else kept.add(record.chunksId).add(record.fileId ?? record.chunksId);
-      }
-      const values = await readAll();
+      let hasNewer = false;
+      for await (const batch of records.entries())
+        for (const [key, value] of batch) {
+          const record = own(key, value);
+          if (!record) {
+            hasNewer ||= isNewer(value);
+            await replace(key, (before) => before);
+          } else if ((isExpired(record, keepMsOf) || record.isWithdrawn) && !isInUse(key))
+            await inTurn(key, () => remove(key));
+          else kept.add(record.chunksId).add(record.fileId ?? record.chunksId);
+        }
       // The other chunks may belong to records of a newer version, which this version cannot read.
-      if (values.some(isNewer)) return;
+      if (hasNewer) return;
       for (const id of ids) if (!kept.has(id)) await chunkLog.remove(id);
     },
 
@@ -269,6 +298,10 @@ export function createUploadStore({
     },
   };
 }
+
+/** The age is negative if a clock was ahead. The record is then kept longer. */
+const isExpired = (record: SavedRecord, keepMsOf: KeepMsOf): boolean =>
+  Date.now() - (record.usedAtMs ?? record.createdAtMs) > keepMsOf(record);
 
 const isSameUpload = (before: SavedRecord, after: RecordToSave): boolean =>
   before.session?.header === after.session?.header &&

@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
+import { recordKey } from '../../src/store/identity.ts';
 import { drop, eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
 import { LONG_TASK_MS, longestTaskOf, medianOf } from './support/tasks.ts';
@@ -175,6 +176,41 @@ test('a cancel of ten thousand files is undone in short tasks', async (t) => {
   assert.ok(medianOf(measuredMs) < LONG_TASK_MS, `${measuredMs} ms of processor time`);
 });
 
+test('ten thousand saved uploads are listed in short tasks, and the first ones long before the last', async (t) => {
+  const measuredMs: number[] = [];
+  const shares: number[] = [];
+  for (let round = 1; round <= 3; round += 1) {
+    const page = await world.openWithToken(`manual owner="${round}"`);
+    await saveUploads(page, 10_000, `next ${round}`);
+    const longestMs = await longestTaskOf(page, async () => {
+      const { firstMs, lastMs } = await page.evaluate(async (owner) => {
+        const element = document.querySelector('secure-uploader');
+        if (!element) throw new Error('there is an element');
+        const start = performance.now();
+        const until = async (isTrue: () => boolean): Promise<number> => {
+          while (!isTrue()) await new Promise((resolve) => requestAnimationFrame(resolve));
+          return performance.now() - start;
+        };
+        element.owner = owner;
+        const firstMs = await until(() => (element.shadowRoot?.querySelectorAll('.row').length ?? 0) > 0);
+        const lastMs = await until(
+          () =>
+            element.snapshot.files.length === 10_000 &&
+            element.snapshot.files.every(({ pauseReason }) => pauseReason === 'needs-file'),
+        );
+        return { firstMs, lastMs };
+      }, `next ${round}`);
+      t.diagnostic(`first row after ${Math.round(firstMs)} ms, last one after ${Math.round(lastMs)} ms`);
+      shares.push(firstMs / lastMs);
+    });
+    measuredMs.push(longestMs);
+    await page.close();
+  }
+  t.diagnostic(`longest task of each round: ${measuredMs.join(', ')} ms of processor time`);
+  assert.ok(medianOf(measuredMs) < LONG_TASK_MS, `${measuredMs} ms of processor time`);
+  assert.ok(medianOf(shares) < 0.5, `first rows after ${shares} of the time of all`);
+});
+
 test('five hundred photos with thumbnails are added and uploaded in short tasks', async (t) => {
   const photoCount = 500;
   const measuredMs: number[] = [];
@@ -212,6 +248,65 @@ test('five hundred photos with thumbnails are added and uploaded in short tasks'
   }
   assert.ok(medianOf(measuredMs) < LONG_TASK_MS, `${measuredMs} ms of processor time`);
 });
+
+/** Saves uploads of one stored chunk each in the databases of the page. */
+const saveUploads = (page: Page, count: number, owner: string): Promise<void> => {
+  const { baseUrl } = world.service;
+  const createdAtMs = Date.now() - 10 * count;
+  const records = Array.from({ length: count }, (_, at) => {
+    const identity = {
+      name: `photo ${at}.jpg`,
+      sizeBytes: 2e7,
+      lastModifiedMs: 1e12,
+      firstSliceHash: 'ab'.repeat(32),
+    };
+    const place = {
+      baseUrl,
+      clientId: 'secure-uploader',
+      owner,
+      parentId: 'folder-a',
+      relativePath: identity.name,
+    };
+    return {
+      ...{ version: 1, key: recordKey({ ...identity, ...place }), ...identity, type: 'image/jpeg' },
+      ...{
+        parentId: place.parentId,
+        relativePath: place.relativePath,
+        chunkSizeBytes: 5e6,
+        hashAlgorithm: 'sha-256',
+      },
+      ...{
+        createdAtMs: createdAtMs + at,
+        sessionId: `s${at}`,
+        sessionHeader: `h${at}`,
+        chunksId: `${owner} ${at}`,
+      },
+    };
+  });
+  return page.evaluate(async (records) => {
+    const settled = <T>(request: IDBRequest<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const fill = async (name: string, entries: readonly [IDBValidKey, unknown][]): Promise<void> => {
+      const db = await settled(indexedDB.open(name));
+      const store = db.transaction('entries', 'readwrite').objectStore('entries');
+      for (const [key, value] of entries) store.put(value, key);
+      await settled(store.count());
+      db.close();
+    };
+    const stored = [[0, 'cd'.repeat(32), 'receipt']];
+    await fill(
+      'secure-uploader-uploads',
+      records.map((record) => [record.key, record]),
+    );
+    await fill(
+      'secure-uploader-chunks',
+      records.map(({ chunksId }) => [[chunksId, 1, 1], stored]),
+    );
+  }, records);
+};
 
 /** Adds the files in the page's variable `files`. Counts animation frames and updates of the element meanwhile. */
 const addFiles = (page: Page): Promise<{ frameCount: number; updateCount: number }> =>

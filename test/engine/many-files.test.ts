@@ -136,7 +136,10 @@ describe('hundreds of uploads of an earlier visit', () => {
     const counts = new Set<number>();
     let engine: World | undefined;
     await slowly(async () => {
-      const visitor = world({ manual: true, store: { ...store, list: async () => records } });
+      const saved = new Map(records.map((record) => [record.key, record]));
+      const keys: typeof store.keys = async () => [...saved.keys()];
+      const list: typeof store.list = async (wanted = []) => wanted.flatMap((key) => saved.get(key) ?? []);
+      const visitor = world({ manual: true, store: { ...store, keys, list } });
       engine = visitor;
       // Looks in each task.
       while (!counts.add(visitor.details('file-added').length).has(MANY)) await settled();

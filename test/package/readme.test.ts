@@ -184,7 +184,6 @@ describe('SECURITY.md', () => {
       ...{ chunksId: 'c', key: 'k', name: 'n', relativePath: 'n', sizeBytes: 1, lastModifiedMs: 1, type: '' },
       ...{ parentId: 'p', firstSliceHash: 'h', chunkSizeBytes: 1, hashAlgorithm: 'sha-256', createdAtMs: 1 },
       session: { sessionId: 's', header: 'h' },
-      handle: {} as FileSystemFileHandle,
     });
     const rows = security.split('\n').filter((line) => line.startsWith('| `'));
     const listed = rows.flatMap((row) => all(row.split('|')[1] ?? '', /`(\w+)`/g));

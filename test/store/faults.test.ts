@@ -292,6 +292,8 @@ describe('a handle that the browser does not save', () => {
     await store.save(recordOf(handle ? { handle } : {}));
     const found = await store.find('key');
     expect(found?.handle !== undefined).to.equal(canKeep);
+    const [saved] = (await rawDatabase(`${name}-uploads`).values()) as [object];
+    expect(saved, 'reading many records would be slow').not.to.have.property('handle');
     expect(await handle?.isSameEntry(found?.handle as FileSystemFileHandle)).to.equal(
       canKeep ? true : undefined,
     );

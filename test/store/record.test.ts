@@ -66,7 +66,6 @@ describe('a restored record', () => {
       largestChunkBytes: 0,
       fileHash: 'a0',
       metadata: 'none',
-      handle: {},
     });
     const { newName: _newName, usedAtMs: _usedAtMs, ...rest } = saved;
     expect(read).to.deep.equal(rest);

@@ -39,6 +39,8 @@ export function rawDatabase(name: string): {
   keys(): Promise<IDBValidKey[]>;
   values(): Promise<unknown[]>;
   put(key: IDBValidKey, value: unknown): Promise<unknown>;
+  /** Puts entries in one transaction. */
+  putAll(entries: readonly (readonly [key: IDBValidKey, value: unknown])[]): Promise<unknown>;
   remove(): Promise<unknown>;
 } {
   async function use<T>(run: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
@@ -53,6 +55,11 @@ export function rawDatabase(name: string): {
     keys: () => use((store) => store.getAllKeys()),
     values: () => use<unknown[]>((store) => store.getAll()),
     put: (key, value) => use((store) => store.put(value, key)),
+    putAll: (entries) =>
+      use((store) => {
+        for (const [key, value] of entries) store.put(value, key);
+        return store.count();
+      }),
     remove: () => settled(indexedDB.deleteDatabase(name)),
   };
 }

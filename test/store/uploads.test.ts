@@ -259,3 +259,71 @@ describe('the cost of saving', () => {
     expect(writes).to.equal(0);
   });
 });
+
+describe('the cost of reading many uploads', () => {
+  const COUNT = 600;
+  const READS = ['get', 'getAll', 'getAllKeys', 'openKeyCursor'] as const;
+  const own = Object.fromEntries(READS.map((read) => [read, IDBObjectStore.prototype[read]]));
+  const { continue: next } = IDBCursor.prototype;
+  /** Number of entries that each transaction has asked for. */
+  const asked = new Map<IDBTransaction, number>();
+  const count = (transaction: IDBTransaction, entryCount = 1): unknown =>
+    asked.set(transaction, (asked.get(transaction) ?? 0) + entryCount);
+
+  beforeEach(async () => {
+    await store.save(recordOf({ key: '0' }));
+    await store.saveChunks('0', statesOf(0, 1));
+    const [uploads, chunks] = [rawDatabase(`${name}-uploads`), rawDatabase(`${name}-chunks`)];
+    const [[record], [entry]] = [await uploads.values(), await chunks.values()];
+    const { createdAtMs } = record as { createdAtMs: number };
+    const others = Array.from({ length: COUNT - 1 }, (_, at) => at + 1);
+    await uploads.putAll(
+      others.map((at) => {
+        const more = { key: `${at}`, chunksId: `chunks ${at}`, createdAtMs: createdAtMs + at };
+        return [`${at}`, { ...(record as object), ...more }];
+      }),
+    );
+    await chunks.putAll(others.map((at) => [[`chunks ${at}`, 1, 1], entry]));
+    asked.clear();
+    for (const read of READS)
+      Object.assign(IDBObjectStore.prototype, {
+        [read](this: IDBObjectStore, ...given: unknown[]) {
+          // `getAll()` without a limit reads as many entries as there are. Chunks have a range for each upload.
+          const limit = given[1] ?? (read.startsWith('getAll') && !given[0] ? COUNT : 1);
+          count(this.transaction, Number(limit));
+          return (own[read] as (...input: unknown[]) => unknown).apply(this, given);
+        },
+      });
+    IDBCursor.prototype.continue = function counted(this: IDBCursor, ...given) {
+      count((this.source as IDBObjectStore).transaction);
+      next.apply(this, given);
+    };
+  });
+  afterEach(() => {
+    Object.assign(IDBObjectStore.prototype, own);
+    IDBCursor.prototype.continue = next;
+  });
+
+  for (const [what, read] of [
+    ['a list', async () => expect((await reload().list()).map(({ key }) => key)).to.have.length(COUNT)],
+    ['the size of the saved files', () => reload().fileBytes()],
+    ['looking for old ones', () => reload().prune(() => Number.POSITIVE_INFINITY)],
+  ] as const)
+    it(`is few transactions for ${what}, none of which reads more than a part of them`, async () => {
+      await read();
+      expect(asked.size).to.be.within(2, COUNT / 20);
+      expect(Math.max(...asked.values())).to.be.below(COUNT / 2);
+    });
+
+  it('is small until the first ones can be shown, which are the oldest', async () => {
+    const page = reload();
+    const keys = await page.keys();
+    expect(keys).to.deep.equal(Array.from({ length: COUNT }, (_, at) => `${at}`));
+    asked.clear();
+    const listed = await page.list(keys.slice(0, 10));
+    expect(listed.map(({ key, stored }) => [key, stored.size])).to.deep.equal(
+      keys.slice(0, 10).map((key) => [key, 1]),
+    );
+    expect(asked.size).to.equal(2);
+  });
+});
