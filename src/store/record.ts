@@ -15,6 +15,8 @@ export interface SavedRecord extends Omit<RecordToSave, 'file' | 'handle'> {
   readonly fileId?: string | undefined;
   /** Time when chunks were last saved, epoch milliseconds. Updated at most once an hour, so the field is absent for new uploads. */
   readonly usedAtMs?: number | undefined;
+  /** Time of the first visit at which the record was too old, epoch milliseconds. The clock may have been ahead at this visit. */
+  readonly expiredAtMs?: number | undefined;
 }
 
 /** Version of the format. Records with another version are not read. */
@@ -67,6 +69,7 @@ const OPTIONAL: Readers<Exclude<keyof SavedRecord, RequiredName | 'session'>> = 
   fileHash: (value) => (/^[0-9a-f]{64}$/.test(text(value) ?? '') ? text(value) : undefined),
   metadata: copyOfMetadata,
   usedAtMs: count,
+  expiredAtMs: count,
   keepMs: count,
 };
 

@@ -40,8 +40,9 @@ export interface UploadStore {
   /** Resolves with the uploads with these keys, in this order; by default, with all uploads, oldest first. */
   list(keys?: readonly string[]): Promise<readonly UploadRecord[]>;
   /**
-   * Deletes uploads without progress for `keepMsOf(record)`, and chunks without a record. Keeps uploads for which `isInUse` returns
-   * true (uploads that a tab is running). Also keeps all data that a newer version of this package has saved.
+   * Deletes uploads that had no progress for `keepMsOf(record)` at two visits a day apart, and chunks without a record: the clock
+   * may be wrong at one visit. Keeps uploads for which `isInUse` returns true (uploads that a tab is running). Also keeps all data
+   * that a newer version of this package has saved.
    */
   prune(keepMsOf: KeepMsOf, isInUse?: (key: string) => boolean): Promise<void>;
   /** Deletes everything, and drops pending writes. Rejects with `store-unavailable` if some data could not be deleted. */
@@ -60,6 +61,7 @@ export type KeepMsOf = (record: RecordToSave) => number;
 
 /** Minimum time between two updates of `usedAtMs`, in milliseconds. */
 const TOUCH_MS = 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 
 /** Creates the store. The databases open on first use. */
 export function createUploadStore({
@@ -134,7 +136,7 @@ export function createUploadStore({
 
   async function withStored(saved: readonly SavedRecord[]): Promise<UploadRecord[]> {
     const contents = await chunkLog.read(saved);
-    return saved.map(({ chunksId: _, fileId: __, ...record }, at) => {
+    return saved.map(({ chunksId: _, fileId: __, expiredAtMs: ___, ...record }, at) => {
       const { stored = new Map(), handle, bytes } = contents[at] ?? {};
       const { lastModifiedMs: lastModified, type } = record;
       const file = bytes && new File([bytes], record.name, { type, lastModified });
@@ -270,9 +272,17 @@ export function createUploadStore({
           if (!record) {
             hasNewer ||= isNewer(value);
             await replace(key, (before) => before);
-          } else if ((isExpired(record, keepMsOf) || record.isWithdrawn) && !isInUse(key))
+            continue;
+          }
+          const isOld = isExpired(record, keepMsOf);
+          if ((record.isWithdrawn || (isOld && wasExpired(record))) && !isInUse(key)) {
             await inTurn(key, () => remove(key));
-          else kept.add(record.chunksId).add(record.fileId ?? record.chunksId);
+            continue;
+          }
+          kept.add(record.chunksId).add(record.fileId ?? record.chunksId);
+          const isMarked = record.expiredAtMs !== undefined;
+          const expiredAtMs = isOld ? Date.now() : undefined;
+          if (isMarked !== isOld) await inTurn(key, () => change(key, { expiredAtMs }));
         }
       // The other chunks may belong to records of a newer version, which this version cannot read.
       if (hasNewer) return;
@@ -298,6 +308,10 @@ export function createUploadStore({
     },
   };
 }
+
+/** True if the record was too old at a visit on another day. */
+const wasExpired = ({ expiredAtMs }: SavedRecord): boolean =>
+  expiredAtMs !== undefined && Math.abs(Date.now() - expiredAtMs) >= DAY_MS;
 
 /** The age is negative if a clock was ahead. The record is then kept longer. */
 const isExpired = (record: SavedRecord, keepMsOf: KeepMsOf): boolean =>

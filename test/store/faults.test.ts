@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { rejection } from '../support/collect.ts';
-import { rawDatabase, recordOf, statesOf } from './saved.ts';
+import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
 let store: UploadStore;
@@ -67,7 +67,7 @@ describe('a record of a newer version of the package', () => {
     const page = createUploadStore({ name });
     expect(await page.list()).to.deep.equal([]);
     expect(await page.find(record.key)).to.equal(undefined);
-    await page.prune(() => 1);
+    await pruneOnTwoDays(page, () => 1);
     await page.remove(record.key);
     expect(await uploads.values()).to.deep.equal([newer]);
     expect(await rawDatabase(`${name}-chunks`).keys()).to.have.length(1);

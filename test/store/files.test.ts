@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { RecordToSave } from '../../src/store/record.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
-import { rawDatabase, recordOf, statesOf } from './saved.ts';
+import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
 let store: UploadStore;
@@ -94,7 +94,7 @@ describe('a record with its file', () => {
     await store.remove('one');
     expect(await raw.keys()).to.have.length(2);
     await save(saved('two', fileOf(10), { createdAtMs: 0 }));
-    await store.prune(() => 3_600_000);
+    await pruneOnTwoDays(store, () => 3 * 24 * 3_600_000);
     expect((await store.list()).map(({ key, file }) => [key, file?.size])).to.deep.equal([['three', 10]]);
     expect(await raw.keys()).to.have.length(1);
     await store.clear();

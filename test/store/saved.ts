@@ -2,6 +2,24 @@
 
 import type { StoredState } from '../../src/core/types.ts';
 import type { RecordToSave } from '../../src/store/record.ts';
+import type { UploadStore } from '../../src/store/uploads.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Deletes what is too old now, by a second visit a day later. */
+export async function pruneOnTwoDays(
+  store: UploadStore,
+  ...limits: Parameters<UploadStore['prune']>
+): Promise<void> {
+  await store.prune(...limits);
+  const { now } = Date;
+  try {
+    Date.now = () => now() + DAY_MS;
+    await store.prune(...limits);
+  } finally {
+    Date.now = now;
+  }
+}
 
 /** Returns a record of a file with 100 chunks of 100 bytes. */
 export const recordOf = (more: Partial<RecordToSave> = {}): RecordToSave => ({

@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { createDatabase } from '../../src/store/database.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { rejection } from '../support/collect.ts';
-import { rawDatabase, recordOf, statesOf } from './saved.ts';
+import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -176,7 +176,7 @@ describe('a change of which a part fails', () => {
 
   it('rejects if an expired upload stays', async () => {
     await store.save({ ...record, createdAtMs: 1 });
-    const failed = await failing('delete', 'uploads', () => rejection(store.prune(() => HOUR_MS)));
+    const failed = await failing('delete', 'uploads', () => rejection(pruneOnTwoDays(store, () => HOUR_MS)));
     expect(failed).to.include({ code: 'store-unavailable' });
   });
 
