@@ -10,8 +10,8 @@ export interface Database {
   /** Calls `ask` in a read-only transaction. */
   read<T>(ask: (store: IDBObjectStore) => Promise<T>): Promise<T>;
   /**
-   * Reads all entries in batches, in the order of their keys. Each batch has a transaction of its own, so that a slow disk misses no
-   * deadline and the page stays responsive.
+   * Reads all entries in batches, in the order of their keys. Each batch has a transaction of its own, so that a slow disk misses
+   * no deadline and the page stays responsive.
    */
   entries(): AsyncIterable<readonly (readonly [key: string, value: unknown])[]>;
   /**
@@ -63,7 +63,8 @@ export function createDatabase(
       return await mine(mode, (store) => {
         const { db } = store.transaction;
         // Closes the connection. An open connection would block another page that deletes the database, and then all later uses.
-        db.onversionchange = () => {
+        // The browser closes it without a change of the version when the user or `Clear-Site-Data` clears the storage.
+        db.onversionchange = db.onclose = () => {
           db.close();
           if (useStore === mine) lose();
         };

@@ -30,9 +30,9 @@ export interface UploadStore {
   fileBytes(): Promise<number>;
   /**
    * Saves stored chunks. Calls during a write share the next write. Does nothing if there is no record. But if the record was lost
-   * because the database was deleted while the page was open, rejects once.
+   * because the database was deleted while the page was open, resolves with false once.
    */
-  saveChunks(key: string, chunks: readonly StoredState[]): Promise<void>;
+  saveChunks(key: string, chunks: readonly StoredState[]): Promise<boolean>;
   /** Deletes the record, its chunks and its saved file. */
   remove(key: string): Promise<void>;
   /** Resolves with the keys of all uploads, oldest first. Leaves out uploads without progress for `keepMsOf(record)`. */
@@ -242,7 +242,7 @@ export function createUploadStore({
 
     async saveChunks(key, chunks) {
       if (chunks.length > 0) await append(key, chunks);
-      if (lost.delete(key)) throw new UploaderError('store-unavailable', 'The saved upload was deleted');
+      return !lost.delete(key);
     },
 
     remove: (key) => inTurn(key, () => remove(key)),

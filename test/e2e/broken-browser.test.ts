@@ -125,13 +125,9 @@ for (const [what, name, code, sentence] of [
   });
 }
 
-test('a database that is deleted in the middle of an upload prevents resuming, and the page is warned', async () => {
-  const gate = stopAfter(3);
-  const page = await openPage('deleted');
-  const file = createFile(20);
-  await pick(page, file);
-  await hasStored(page, 3);
-  await page.evaluate(async () => {
+/** Deletes the databases of the page. */
+const deleteDatabases = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
     for (const { name = '' } of await indexedDB.databases()) {
       await new Promise((resolve, reject) => {
         const request = indexedDB.deleteDatabase(name);
@@ -140,11 +136,45 @@ test('a database that is deleted in the middle of an upload prevents resuming, a
       });
     }
   });
-  gate.open();
-  await isStored(page, file);
-  assert.deepEqual(await warningsOf(page), ['store-unavailable']);
-  await page.close();
-});
+
+/** Clears the storage of the site by the answer to a request of another tab. */
+async function clearSiteData(): Promise<void> {
+  world.pages.add('/signed-out.html', '');
+  world.pages.headers['/signed-out.html'] = { 'clear-site-data': '"storage"' };
+  const other = await world.context.newPage();
+  await other.goto(`${world.pages.origin}/signed-out.html`);
+  await other.close();
+}
+
+for (const [what, clear] of [
+  ['a database that is deleted', deleteDatabases],
+  ['a storage that the site clears', clearSiteData],
+] as const)
+  test(`${what} in the middle of an upload is written again, and the upload resumes after a reload`, async () => {
+    const gate = stopAfter(3);
+    const page = await openPage('deleted');
+    const file = createFile(20);
+    await pick(page, file);
+    await hasStored(page, 3);
+    await clear(page);
+    world.service.faults.clear();
+    stopAfter(3);
+    gate.open();
+    await hasStored(page, 6);
+    assert.deepEqual(await warningsOf(page), []);
+    await page.close();
+    world.service.faults.clear();
+    const next = await openPage('deleted');
+    await next.locator('secure-uploader .row').waitFor();
+    await pick(next, file);
+    await isStored(next, file);
+    const [started] = await eventsOf(next, 'upload-started');
+    assert.ok(
+      started && started.detail.resumedBytes >= 5 * CHUNK_BYTES,
+      `${started?.detail.resumedBytes} bytes`,
+    );
+    await next.close();
+  });
 
 test('a damaged record is uploaded again from the start', async () => {
   stopAfter(3);

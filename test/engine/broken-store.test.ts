@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import type { UploadStore } from '../../src/store/uploads.ts';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { rawDatabase } from '../store/saved.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
 import { halfWay, newStore, world } from '../support/world.ts';
@@ -64,7 +65,7 @@ describe('a store that fails', () => {
     const saveChunks: typeof store.saveChunks = async (...given) => {
       failureCount += 1;
       if (failureCount === 1) throw full;
-      await store.saveChunks(...given);
+      return store.saveChunks(...given);
     };
     const engine = world({ store: { ...store, saveChunks } });
     engine.service.answerAll();
@@ -78,6 +79,42 @@ describe('a store that fails', () => {
     const { store } = failing('find', new DOMException('blocked', 'SecurityError'));
     const engine = await halfWay({ store });
     expect(engine.row('a.bin')?.warning).to.equal('store-unavailable');
+  });
+});
+
+describe('a storage that is cleared during an upload', () => {
+  /** Returns an upload whose databases were deleted, and a store as that of the next visit. */
+  async function cleared() {
+    const name = `test-${crypto.randomUUID()}`;
+    const next = createUploadStore({ name });
+    const engine = await halfWay({ store: createUploadStore({ name }) });
+    await until(async () => (await next.list())[0]?.stored.size === 1);
+    for (const part of ['uploads', 'chunks']) await rawDatabase(`${name}-${part}`).remove();
+    return { engine, next };
+  }
+
+  it('gets the record again, with all stored chunks, and no warning', async () => {
+    const { engine, next } = await cleared();
+    (await engine.service.nextRequest('put')).answer();
+    await engine.waitForChange('chunk-uploaded', 2);
+    await until(async () => (await next.list())[0]?.stored.size === 2);
+    expect(engine.row('a.bin')?.warning).to.equal(undefined);
+    await engine.uploader.pause();
+    engine.service.answerAll();
+    await engine.uploader.resume();
+    await engine.waitForChange('upload-completed');
+    await until(async () => (await next.list()).length === 0);
+  });
+
+  it('gets nothing after the user has signed out', async () => {
+    const { engine, next } = await cleared();
+    const put = await engine.service.nextRequest('put');
+    const signedOut = engine.uploader.signOut();
+    put.answer();
+    engine.service.answerAll();
+    await signedOut;
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(await next.list()).to.deep.equal([]);
   });
 });
 

@@ -57,6 +57,14 @@ describe('an error of the database', () => {
       expect([tries, lost.count]).to.deep.equal([1, 0]);
     });
 
+  it('that the browser reports by closing the connection drops it, and the next use opens another', async () => {
+    const { database, lost } = counted();
+    const used = await database.read(async (store) => store.transaction.db);
+    used.dispatchEvent(new Event('close'));
+    expect(lost.count).to.equal(1);
+    expect(await database.read(async (store) => store.transaction.db === used)).to.equal(false);
+  });
+
   it('that occurs in two transactions of one connection drops it once', async () => {
     const { database, lost } = counted();
     await database.read(async () => undefined);

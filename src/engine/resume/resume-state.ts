@@ -2,7 +2,7 @@
 // same upload.
 
 import { toUploaderError, type UploaderError } from '../../core/errors.ts';
-import type { UploadRecord } from '../../core/types.ts';
+import type { StoredState, UploadRecord } from '../../core/types.ts';
 import { stateOf } from '../../pipeline/service-session.ts';
 import type { RecordKeeper, SessionMarks } from '../../pipeline/upload-session.ts';
 import type { UploadStore } from '../../store/uploads.ts';
@@ -264,10 +264,7 @@ export class ResumeState {
     if (!signal.aborted) this.notePaused(false);
     if (copy && this.#record === copy) {
       await this.#save(copy);
-      await this.#saveChunks(
-        key,
-        [...copy.stored].map(([index, chunk]) => ({ index, ...chunk })),
-      );
+      await this.#saveChunks(key, statesOf(copy));
     }
     return this.#record;
   }
@@ -316,7 +313,18 @@ export class ResumeState {
     if (!this.#isUsed || !this.#record) return;
     const stored = this.#record.stored as Map<number, { hash: string; receipt: string }>;
     for (const { index, hash, receipt } of chunks) stored.set(index, { hash, receipt });
-    await this.#write(key, (store) => store.saveChunks(key, chunks));
+    await this.#write(key, async (store) => {
+      if (!(await store.saveChunks(key, chunks))) await this.#saveAgain(store);
+    });
+  }
+
+  /** Saves the whole record from memory, unless the upload is over. The storage was cleared during the upload. */
+  async #saveAgain(store: UploadStore): Promise<void> {
+    const bytes = await this.#record?.file?.arrayBuffer().catch(() => undefined);
+    const record = this.#record;
+    if (!record || !this.#isUsed) return;
+    await store.save(record, bytes);
+    await store.saveChunks(record.key, statesOf(record));
   }
 
   async #remove(key: string): Promise<void> {
@@ -360,6 +368,9 @@ export class ResumeState {
     return this.#byKey.get(key) === this;
   }
 }
+
+const statesOf = ({ stored }: UploadRecord): StoredState[] =>
+  [...stored].map(([index, chunk]) => ({ index, ...chunk }));
 
 /** Finds a saved upload, unless an earlier visit or another tab withdrew it. */
 export async function findWanted(store: UploadStore, key: string): Promise<UploadRecord | undefined> {
