@@ -5,20 +5,24 @@ import { abortable } from '../core/wait.ts';
 import type { Span, Trace, TracedParts } from './trace.ts';
 import type { Uploader } from './uploader.ts';
 
-/** Longest time that a run waits for the code, in milliseconds. */
+/** Time from the start of loading in which runs wait for the code, in milliseconds. */
 const LOAD_MS = 5000;
 
-/** Returns functions that load the trace of an uploader, and that add spans to a run. */
+/** Returns functions that load the trace of an uploader, and that add spans to a run. Tests replace `importTrace`. */
 export function createLateTrace(
   uploader: Pick<Uploader, 'snapshot' | 'onChange'>,
   onSpan?: (span: Span) => void,
+  importTrace = () => import('./trace.ts'),
 ) {
   let trace: Trace | undefined;
   let loading: Promise<Trace> | undefined;
+  let late: AbortSignal | undefined;
   return {
     /** Resolves with the trace. Rejects if the code cannot be loaded; the next call tries again. */
     load: (): Promise<Trace> => {
-      loading ??= import('./trace.ts').then(
+      if (loading) return loading;
+      late = AbortSignal.timeout(LOAD_MS);
+      loading = importTrace().then(
         (module) => {
           trace = new module.Trace(uploader.snapshot, onSpan);
           uploader.onChange(trace.onChange);
@@ -33,10 +37,8 @@ export function createLateTrace(
     },
     /** Waits for a trace that is being loaded, so that it has the whole run. Never rejects: an upload does not depend on it. */
     ready: async (signal: AbortSignal): Promise<void> => {
-      if (loading && !trace)
-        await abortable(loading, AbortSignal.any([signal, AbortSignal.timeout(LOAD_MS)])).catch(
-          () => undefined,
-        );
+      if (loading && late && !trace)
+        await abortable(loading, AbortSignal.any([signal, late])).catch(() => undefined);
     },
     /** Returns the parts of a run with spans, if there is a trace. */
     wrap: <Parts extends TracedParts>(id: FileId, parts: Parts): Parts => trace?.wrap(id, parts) ?? parts,
