@@ -4,6 +4,7 @@
 import type { CompletedDetail } from '../../core/changes.ts';
 import { openChannel } from '../../core/channel.ts';
 import type { ProgressNumbers } from '../../core/types.ts';
+import { sleep } from '../../core/wait.ts';
 
 /** Progress of an upload that another tab runs. */
 export type RemoteProgress = Pick<ProgressNumbers, 'sentBytes' | 'storedBytes' | 'skippedBytes'>;
@@ -27,6 +28,9 @@ export interface TabObserver {
 export type Release = () => Promise<void>;
 
 const NOTHING_TO_RELEASE: Release = () => Promise.resolve();
+
+/** Time until a lock for which the browser stopped waiting is requested again, in milliseconds. */
+const WAIT_AGAIN_MS = 1000;
 
 const LOCK = 'secure-uploader:upload:';
 const CHANNEL = 'secure-uploader:uploads';
@@ -77,8 +81,18 @@ export class TabLocks {
   /** Waits for the lock. Resolves with a function that releases the lock. Rejects with the signal's reason if `signal` aborts. */
   async waitForLock(key: string, signal: AbortSignal): Promise<Release> {
     this.#post({ type: 'asked', key });
-    const release = await requestLock(key, { signal });
-    return this.#trackLock(key, release ?? NOTHING_TO_RELEASE);
+    for (;;) {
+      try {
+        const release = await requestLock(key, { signal });
+        return this.#trackLock(key, release ?? NOTHING_TO_RELEASE);
+      } catch {
+        // The browser may end a wait, for example that of a page that it puts into the back/forward cache.
+        signal.throwIfAborted();
+        const free = await this.tryLock(key);
+        if (free) return free;
+        await sleep(WAIT_AGAIN_MS, signal);
+      }
+    }
   }
 
   /**
@@ -111,8 +125,7 @@ export class TabLocks {
 
   /** Resolves with a function that returns true if any tab held the lock for a key at the time of the call. */
   async listLocked(): Promise<(key: string) => boolean> {
-    const found = await globalThis.navigator?.locks?.query().catch(() => undefined);
-    const names = new Set(found?.held?.map(({ name }) => name));
+    const names = await heldNames();
     return (key) => names.has(LOCK + key);
   }
 
@@ -168,11 +181,19 @@ export class TabLocks {
     this.#held.add(released);
     return async () => {
       this.#announced.delete(key);
-      await release();
-      this.#held.delete(released);
-      onReleased();
+      try {
+        await release();
+      } finally {
+        this.#held.delete(released);
+        onReleased();
+      }
     };
   }
+}
+
+async function heldNames(): Promise<ReadonlySet<string | undefined>> {
+  const found = await globalThis.navigator?.locks?.query().catch(() => undefined);
+  return new Set(found?.held?.map(({ name }) => name));
 }
 
 /**
@@ -254,13 +275,13 @@ export class UploadLock {
     });
   }
 
-  /** Calls and awaits `before`, then releases the lock. Ignores errors of `before`. */
+  /** Calls and awaits `before`, then releases the lock. Ignores errors of both: then the browser has taken the lock away. */
   release(before: () => Promise<void>): Promise<void> {
     return this.#next(async () => {
       if (this.#state !== 'ours') return;
       await before().catch(() => undefined);
       this.#move('release-asked');
-      await this.#release?.();
+      await this.#release?.().catch(() => undefined);
       this.#release = undefined;
       this.#move('released');
     });

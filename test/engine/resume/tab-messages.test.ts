@@ -198,6 +198,31 @@ describe('the lock of an upload', () => {
     second.close();
   });
 
+  it('is still waited for if the browser ends the wait', async () => {
+    const second = new TabLocks();
+    const release = await second.tryLock(key);
+    const { request } = navigator.locks;
+    let waitCount = 0;
+    Object.assign(navigator.locks, {
+      request: (name: string, options: LockOptions, work: LockGrantedCallback<unknown>) => {
+        waitCount += options.ifAvailable ? 0 : 1;
+        return waitCount === 1 && !options.ifAvailable
+          ? Promise.reject(new DOMException('', 'InvalidStateError'))
+          : request.call(navigator.locks, name, options, work);
+      },
+    });
+    try {
+      const waiting = tab.waitForLock(key, signal);
+      await until(() => waitCount === 2);
+      await release?.();
+      await (await waiting)();
+    } finally {
+      Reflect.deleteProperty(navigator.locks, 'request');
+    }
+    await tab.allReleased();
+    second.close();
+  });
+
   it('is not waited for after an abort', async () => {
     const release = await tab.tryLock(key);
     const stop = new AbortController();
@@ -297,6 +322,14 @@ describe('the states of a lock', () => {
     thief.resolve();
     await theft;
     await tab.allReleased();
+  });
+
+  it('return to none if the release fails, and the next request asks the browser again', async () => {
+    const lock = new UploadLock();
+    expect(await lock.acquire(async () => () => Promise.reject(new Error('no')))).to.equal(true);
+    await lock.release(async () => undefined);
+    expect(lock.state).to.equal('none');
+    expect(await lock.acquire(async () => undefined), 'it is not ours any more').to.equal(false);
   });
 
   it('return to none if it is refused, or the request fails', async () => {
