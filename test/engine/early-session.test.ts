@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import { requestLock } from '../../src/engine/resume/tab-locks.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until } from '../support/collect.ts';
 import { newStore, type World, world } from '../support/world.ts';
@@ -42,6 +43,27 @@ describe('a session', () => {
   it('waits while no user is signed in, but not if the page supplies tokens', async () => {
     expect(await sessionsOf({ auth: 'auto' })).to.equal(0);
     expect(await sessionsOf({ auth: 'auto', getToken: () => 'a token' })).to.equal(1);
+  });
+
+  it('waits for the lock of a file that another tab is sending, also while the saved uploads are read', async () => {
+    const file = fileOf(1, 2500, crypto.randomUUID());
+    const release = await requestLock(`${JSON.stringify(file.name)},2500,`, {});
+    const [asked, answer, store] = [deferred(), deferred(), newStore()];
+    const find: typeof store.find = async (key) => {
+      asked.resolve();
+      await answer.promise;
+      return store.find(key);
+    };
+    const keys: typeof store.keys = () => answer.promise.then(() => []);
+    const engine = world({ store: { ...store, find, keys } });
+    await navigator.locks.query();
+    await settled();
+    await engine.uploader.addFiles([file]);
+    await asked.promise;
+    await settled();
+    expect(engine.service.count('open')).to.equal(0);
+    answer.resolve();
+    await release?.();
   });
 
   it('waits for a Retry-After of the service', async () => {

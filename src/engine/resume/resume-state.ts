@@ -131,11 +131,11 @@ export class ResumeState {
     return this.#key;
   }
 
-  /** True if an upload of this page uses a record for a file with this name and size. */
+  /** True if an upload of this page uses a record for a file with this name and size, or another tab was seen to run one. */
   knows({ name, size }: File): boolean {
     // The end of such a key (`recordKey`) has the time and the hash of the file.
     const part = `${JSON.stringify(name)},${size},`;
-    return [...this.#byKey.keys()].some((key) => key.includes(part));
+    return [...this.#byKey.keys()].some((key) => key.includes(part)) || this.#tabLocks.hasSeen(part);
   }
 
   get record(): UploadRecord | undefined {

@@ -48,6 +48,8 @@ export class TabLocks {
   readonly #announced = new Map<string, RemoteProgress>();
   /** One promise for each lock that this tab holds. The promise resolves when the browser has released the lock. */
   readonly #held = new Set<Promise<void>>();
+  /** Names of the locks that tabs held when this object was created. */
+  #seen: ReadonlySet<string | undefined> = new Set();
   /** Each function ends the wait of one call of `allReleased()`. */
   readonly #onOpen = new Set<() => void>();
 
@@ -55,6 +57,10 @@ export class TabLocks {
   constructor(page = PAGE, onLeft: () => void = () => undefined) {
     this.#page = page.add(this);
     this.#onLeft = onLeft;
+    // The answer arrives long before that of the database.
+    void heldNames().then((names) => {
+      this.#seen = names;
+    });
   }
 
   /** Channel to the other tabs, opened on first use; `undefined` after `close()`. */
@@ -127,6 +133,11 @@ export class TabLocks {
   async listLocked(): Promise<(key: string) => boolean> {
     const names = await heldNames();
     return (key) => names.has(LOCK + key);
+  }
+
+  /** Returns true if a tab held the lock for a key with this part when this object was created. */
+  hasSeen(part: string): boolean {
+    return [...this.#seen].some((name) => name?.startsWith(LOCK) && name.includes(part));
   }
 
   /** Undoes `close()`. */
