@@ -40,6 +40,7 @@ export interface RestorerParts extends IntakeParts {
 
 export class Restorer {
   readonly #parts: RestorerParts;
+  readonly #closing = new AbortController();
   /** Controller that `stop()` aborts. */
   #restoring = new AbortController();
   /** Controller that `leave()` aborts. */
@@ -55,6 +56,10 @@ export class Restorer {
 
   constructor(parts: RestorerParts) {
     this.#parts = parts;
+    const onShow = ({ persisted }: PageTransitionEvent): void => {
+      if (persisted) void this.#lookAgain().finally(parts.onReturn);
+    };
+    globalThis.addEventListener?.('pageshow', onShow, { signal: this.#closing.signal });
   }
 
   /** Stops a `restore()` that is in progress. */
@@ -82,6 +87,7 @@ export class Restorer {
   /** Stops handing over files when the page is left. */
   close(): void {
     this.leave();
+    this.#closing.abort();
     void this.#keeper?.then((keeper) => keeper?.close());
   }
 
@@ -144,14 +150,13 @@ export class Restorer {
 
   /** Loads the keeper on first use, if `keeper-url` is set. Returns true if it is loaded now. */
   #loadKeeper({ settings: { keeperUrl } }: Connection): boolean {
-    const { context, scheduler, snapshots, onReturn } = this.#parts;
+    const { context, scheduler, snapshots } = this.#parts;
     if (!keeperUrl || this.#keeper) return false;
     this.#keeper = import('../keeper/keeper-client.ts').then(
       ({ KeeperClient }) =>
         new KeeperClient(keeperUrl, {
           uploads: () => scheduler.all,
           onChange: (listener) => snapshots.onChange(listener),
-          onReturn,
           warn: context.warn,
         }),
       (error) => {
@@ -305,6 +310,30 @@ export class Restorer {
       return [upload];
     } else upload.dispatch({ type: 'file-missing' });
     return [];
+  }
+
+  /**
+   * Reads the records of uploads that wait for the user again: while this page was in the back/forward cache, another page may have
+   * continued or ended them, and its messages did not arrive.
+   */
+  async #lookAgain(): Promise<void> {
+    const { scheduler, store } = this.#parts;
+    const isWaiting = ({ needsFile, resumeState: { key, record }, state, warning }: Upload): boolean =>
+      // With a warning, the record may be in memory only.
+      key !== undefined && record !== undefined && !warning && (needsFile || stateNameOf(state) === 'user');
+    const byKey = new Map(
+      scheduler.all.filter(isWaiting).map((upload) => [upload.resumeState.key ?? '', upload]),
+    );
+    const records = await store.list([...byKey.keys()]).catch(() => undefined);
+    if (!records) return;
+    for (const record of records) {
+      const upload = byKey.get(record.key);
+      byKey.delete(record.key);
+      if (!upload?.needsFile || !isWaiting(upload)) continue;
+      upload.resumeState.adopt(record);
+      upload.showRecord(record);
+    }
+    for (const upload of byKey.values()) if (isWaiting(upload)) upload.dispatch({ type: 'leave' });
   }
 
   #isListed(record: UploadRecord, listed = this.#listed()): boolean {

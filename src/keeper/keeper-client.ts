@@ -36,8 +36,6 @@ const DOCUMENT = `${performance.timeOrigin} ${Math.random()}`;
 export interface KeeperParts {
   readonly uploads: () => readonly KeptUpload[];
   readonly onChange: (listener: (change: Change) => void) => () => void;
-  /** Called when the page comes back from the back/forward cache. */
-  readonly onReturn: () => void;
   readonly warn: Warn;
 }
 
@@ -82,7 +80,6 @@ export class KeeperClient {
       this.#isRegistered = false;
       this.#shown = new AbortController();
       if (parts.uploads().length > 0) void this.#register();
-      parts.onReturn();
     };
     globalThis.addEventListener('pageshow', onShow, { signal });
     this.#channel.addEventListener('message', ({ data }) => this.#onAsked(data));
