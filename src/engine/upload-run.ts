@@ -1,19 +1,26 @@
 // Builds the parameters of one run. Connects the pipeline to the service, the store and the workers.
 
-import type { Change } from '../core/changes.ts';
+import type { Change, CompletedDetail } from '../core/changes.ts';
 import { canRetry, type ErrorCode, isCallRetryable } from '../core/error-codes.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
 import type { Host } from '../core/host.ts';
 import { pathUnder } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
 import { type RetryPolicy, retrying } from '../core/retries.ts';
-import type { ErrorSnapshot, FileId, HashSlice, NextAttempt, PickedFile, SavedSession } from '../core/types.ts';
+import type {
+  ErrorSnapshot,
+  FileId,
+  HashSlice,
+  NextAttempt,
+  PickedFile,
+  SavedSession,
+} from '../core/types.ts';
 import { abortable } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
 import { chunkSizeFor } from '../pipeline/plan.ts';
-import { RUN_DEFAULTS, type RunParts } from '../pipeline/run.ts';
+import { RUN_DEFAULTS, type RunParts, type RunResult } from '../pipeline/run.ts';
 import { identify, recordKey } from '../store/identity.ts';
 import { type Connection, type Times, waitsFor } from './connection.ts';
 import type { createLateTrace } from './late-trace.ts';
@@ -61,7 +68,7 @@ export interface RunTarget extends SlotUser {
   /** The next attempt, if a request waits to be repeated. */
   readonly attempt: NextAttempt | undefined;
   /** What is known of the session on the service. */
-  known: SavedSession | undefined;
+  savedSession: SavedSession | undefined;
   warning: ErrorCode | undefined;
   unsentCount: number;
   rename(name: string): void;
@@ -231,7 +238,7 @@ export function createRunParts(
       settings.profile.fileName === 'path'
         ? pathUnder(upload.name, upload.ownName, relativePath)
         : upload.name,
-    known: upload.known,
+    savedSession: upload.savedSession,
     batch: { max: settings.batchSize },
     bytesPerSecond: context.bytesPerSecond,
     waitForBandwidth: (sizeBytes, moveSignal) => monitor().waitForBandwidth(sizeBytes, moveSignal),
@@ -269,7 +276,7 @@ export function reportsOf(
     },
     onSession: (saved) => {
       if (signal.aborted) return;
-      upload.known = saved;
+      upload.savedSession = saved;
     },
     onRecovered: () => endRetry(upload, send),
     onHashed: (chunk) => {
@@ -308,6 +315,28 @@ export function reportsOf(
     onOffline: (isOffline) => send({ type: isOffline ? 'offline' : 'online' }),
     onWait: (atMs, error) => scheduleRetry(send, atMs, error),
   } satisfies Partial<RunParts>;
+}
+
+/** Returns the detail of `upload-completed`. `startedMs` is the time of the first run, on the clock of `performance.now()`. */
+export function completedDetailOf(
+  { id, name, relativePath, progress }: RunTarget,
+  { session, chunks, fileHash, body }: RunResult,
+  startedMs: number,
+): CompletedDetail {
+  const { putBytes, sizeBytes } = progress;
+  return {
+    id,
+    name,
+    relativePath,
+    sizeBytes,
+    chunks: Object.freeze(chunks.map(({ index, hash, receipt }) => Object.freeze({ index, hash, receipt }))),
+    sentBytes: putBytes,
+    skippedBytes: Math.max(0, sizeBytes - putBytes),
+    durationMs: performance.now() - startedMs,
+    ...(!session.header.endsWith(session.sessionId) && { sessionId: session.sessionId }),
+    ...(fileHash !== undefined && { fileHash }),
+    ...(body !== undefined && { commit: body }),
+  };
 }
 
 /**

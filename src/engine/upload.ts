@@ -16,6 +16,7 @@ import type { DoneElsewhere, RemoteProgress, TabLocks } from './resume/tab-locks
 import { Progress } from './transfer/progress.ts';
 import { reduce } from './upload-machine.ts';
 import {
+  completedDetailOf,
   createConfirmParts,
   createRunParts,
   describeError,
@@ -65,7 +66,7 @@ export class Upload {
   /** Position in the list. Uploads with a lower number start first. */
   order: number;
   /** What is known of the session on the service, also if the upload has no record. */
-  known: RunTarget['known'];
+  savedSession: RunTarget['savedSession'];
   /** Reason why the progress cannot be saved, why the upload has started over, or why it needs its file. */
   warning: ErrorCode | undefined;
   unsentCount: number;
@@ -148,7 +149,7 @@ export class Upload {
 
   /** The session on the service. */
   get session() {
-    return this.known?.session ?? this.resumeState.record?.session;
+    return this.savedSession?.session ?? this.resumeState.record?.session;
   }
 
   get isRunning(): boolean {
@@ -189,7 +190,7 @@ export class Upload {
     this.name = name;
     this.resumeState.rename(name);
     // The current session was opened with the old name.
-    this.known = undefined;
+    this.savedSession = undefined;
     this.#report('file-renamed', {});
   }
 
@@ -259,7 +260,7 @@ export class Upload {
         this.#report(effect.name, effect.detail);
         break;
       case 'report-completed': {
-        const detail = this.#completedDetail(effect.result);
+        const detail = completedDetailOf(this, effect.result, this.#startedMs ?? performance.now());
         if (resumeState.key !== undefined) this.#context.tabLocks.announceDone(resumeState.key, detail);
         this.#complete(detail);
         break;
@@ -338,9 +339,9 @@ export class Upload {
     const { service, settings } = this.connection;
     const waitForBytes = () => hashSliceOf(this, send)(file.slice(0, 1), { keepBytes: false, signal });
     const body = await prepare(file, settings, signal, send, this.#context.times, waitForBytes);
-    if (this.progress.resize(body.size) && this.known?.session) {
-      void service.cancel(this.known.session);
-      this.known = undefined;
+    if (this.progress.resize(body.size) && this.savedSession?.session) {
+      void service.cancel(this.savedSession.session);
+      this.savedSession = undefined;
     }
     // Not if the user has chosen another name.
     if (this.name === this.#bodyName) this.rename(body.name);
@@ -360,7 +361,7 @@ export class Upload {
   async #forget(onForgotten: () => void): Promise<void> {
     await this.#work;
     const { session } = this;
-    this.known = undefined;
+    this.savedSession = undefined;
     this.warning = undefined;
     this.progress.restart();
     const isGone = await this.resumeState.deleteRecord();
@@ -371,26 +372,6 @@ export class Upload {
   #complete(detail: CompletedDetail): void {
     this.resumeState.detach();
     this.#report('upload-completed', detail);
-  }
-
-  #completedDetail({ session, chunks, fileHash, body }: RunResult): CompletedDetail {
-    const { id, name, relativePath, sizeBytes } = this;
-    const { putBytes } = this.progress;
-    return {
-      id,
-      name,
-      relativePath,
-      sizeBytes,
-      chunks: Object.freeze(
-        chunks.map(({ index, hash, receipt }) => Object.freeze({ index, hash, receipt })),
-      ),
-      sentBytes: putBytes,
-      skippedBytes: Math.max(0, sizeBytes - putBytes),
-      durationMs: performance.now() - (this.#startedMs ?? performance.now()),
-      ...(!session.header.endsWith(session.sessionId) && { sessionId: session.sessionId }),
-      ...(fileHash !== undefined && { fileHash }),
-      ...(body !== undefined && { commit: body }),
-    };
   }
 
   /** Shows the progress of another tab that runs this upload. */

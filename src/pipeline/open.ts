@@ -33,12 +33,12 @@ export interface OpenParts extends SessionParts {
   /** Returns the current name on the service. */
   readonly fileName: () => string;
   /** What an earlier run knew of its session, for an upload without a record. */
-  readonly known?: SavedSession | undefined;
+  readonly savedSession?: SavedSession | undefined;
 }
 
 /** Returns the session of an earlier run, or a new one. Resolves when the chunk size is known. */
 export async function open(file: OpenFile, parts: OpenParts): Promise<UploadSession> {
-  const { chosenChunkSize, hasRecord, known, signal, store } = parts;
+  const { chosenChunkSize, hasRecord, savedSession, signal, store } = parts;
   // A file with one chunk needs no record, because the presign response shows if the chunk is stored (decision 0013).
   const isWorthSaving = hasRecord || chosenChunkSize !== undefined || file.body.size > parts.chunkSizeBytes;
   let { metadata } = file;
@@ -48,7 +48,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<UploadSess
     filePartsOf(file, parts, () => metadata),
   );
   if (!store || !isWorthSaving) {
-    if (known) session.resume(known, new Map());
+    if (savedSession) session.resume(savedSession, new Map());
   } else {
     // A new file does not wait for its identity and its lock.
     if (!hasRecord && parts.isNew) session.requestEarly();
