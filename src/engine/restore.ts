@@ -40,7 +40,6 @@ export interface RestorerParts extends IntakeParts {
 
 export class Restorer {
   readonly #parts: RestorerParts;
-  readonly #closing = new AbortController();
   /** Controller that `stop()` aborts. */
   #restoring = new AbortController();
   /** Controller that `leave()` aborts. */
@@ -56,10 +55,6 @@ export class Restorer {
 
   constructor(parts: RestorerParts) {
     this.#parts = parts;
-    const onShow = ({ persisted }: PageTransitionEvent): void => {
-      if (persisted) void this.#lookAgain().finally(parts.onReturn);
-    };
-    globalThis.addEventListener?.('pageshow', onShow, { signal: this.#closing.signal });
   }
 
   /** Stops a `restore()` that is in progress. */
@@ -87,7 +82,6 @@ export class Restorer {
   /** Stops handing over files when the page is left. */
   close(): void {
     this.leave();
-    this.#closing.abort();
     void this.#keeper?.then((keeper) => keeper?.close());
   }
 
@@ -106,9 +100,13 @@ export class Restorer {
    * for.
    */
   async restore(connection: Connection): Promise<void> {
-    const { context, scheduler, store } = this.#parts;
+    const { context, onReturn, scheduler, store } = this.#parts;
     this.stop();
     const { signal } = this.#restoring;
+    const onShow = ({ persisted }: PageTransitionEvent): void => {
+      if (persisted) void this.#lookAgain().finally(onReturn);
+    };
+    globalThis.addEventListener?.('pageshow', onShow, { signal });
     void this.#watch(signal).catch(() => undefined);
     // The keeper returns a file once. If the uploader is suspended meanwhile, the file is added anyway.
     const finding = this.#finding.signal;
