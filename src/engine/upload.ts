@@ -41,6 +41,9 @@ import {
 /** Changes whose detail contains the name of the file. */
 const NAMED: readonly ChangeName[] = ['upload-failed', 'upload-canceled', 'file-removed', 'file-renamed'];
 
+/** Number of following uploads that get a slot before an upload whose PUT has stalled. It is larger than the number that runs. */
+const YIELD_COUNT = 128;
+
 /** Everything that all uploads of an engine share. */
 export interface UploadContext extends RunContext {
   readonly tabLocks: TabLocks;
@@ -160,6 +163,11 @@ export class Upload {
   get attempt(): NextAttempt | undefined {
     const { state } = this;
     return 'attempt' in state ? state.attempt : undefined;
+  }
+
+  /** An upload that stalls may be the only one that does. With one slot, it would hold up all others. */
+  get slotOrder(): number {
+    return this.attempt?.lastError.code === 'upload-stalled' ? this.order + YIELD_COUNT : this.order;
   }
 
   get needsFile(): boolean {

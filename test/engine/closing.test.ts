@@ -119,15 +119,15 @@ for (const [what, end] of ends.slice(0, 2)) {
   });
 }
 
-it('close() stops the timer that checks for idle slots', async () => {
+it('close() stops the timer after which an upload no longer counts as active', async () => {
   const { setTimeout, clearTimeout } = globalThis;
   const timers = new Set<unknown>();
-  globalThis.setTimeout = ((run: () => void, ms?: number) => {
+  globalThis.setTimeout = ((run: () => void, ms = 0) => {
     const timer = setTimeout(() => {
       timers.delete(timer);
       run();
     }, ms);
-    if (ms === 500) timers.add(timer);
+    if (ms > 400 && ms <= 1000) timers.add(timer);
     return timer;
   }) as typeof setTimeout;
   globalThis.clearTimeout = ((timer: number) => {

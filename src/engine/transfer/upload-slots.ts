@@ -6,8 +6,8 @@ import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
 
 /** An upload that uses slots. */
 export interface SlotUser {
-  /** Position in the list. A free slot goes to the waiting upload with the lowest number. */
-  readonly order: number;
+  /** A free slot goes to the waiting upload with the lowest number. */
+  readonly slotOrder: number;
   /** Time at which the upload last got or released a slot, or sent bytes, on the clock of `performance.now()`. */
   usedSlotMs: number;
 }
@@ -141,7 +141,8 @@ export class UploadSlots {
     for (;;) {
       let first: Waiting | undefined;
       for (const waiting of this.#waiting)
-        if ((!first || waiting.user.order < first.user.order) && this.#hasRoom(waiting.lane)) first = waiting;
+        if ((!first || waiting.user.slotOrder < first.user.slotOrder) && this.#hasRoom(waiting.lane))
+          first = waiting;
       if (!first) break;
       this.#waiting.delete(first);
       first.enter(this.#slot(first.lane, first.user));

@@ -16,12 +16,12 @@ const createSlots = (concurrency: number | 'auto'): { slots: UploadSlots; host: 
   host: new Host(),
 });
 
-const userOf = (order: number): SlotUser => ({ order, usedSlotMs: 0 });
+const userOf = (slotOrder: number): SlotUser => ({ slotOrder, usedSlotMs: 0 });
 
 /** Requests a slot. Adds the order of the user to `given` when the slot is granted. */
 function asking({ slots, host }: ReturnType<typeof createSlots>, user: SlotUser, given: number[] = []) {
   return slots.acquireSlot(host, user, forever).then((slot) => {
-    given.push(user.order);
+    given.push(user.slotOrder);
     return slot;
   });
 }
@@ -43,12 +43,12 @@ describe('slots', () => {
   it('go to the file that started first, or was prioritized since', async () => {
     const origin = createSlots(1);
     const given: number[] = [];
-    const late = { order: 9, usedSlotMs: 0 };
+    const late = { slotOrder: 9, usedSlotMs: 0 };
     const held = await asking(origin, userOf(0));
     void asking(origin, userOf(5), given).then((slot) => slot.release());
     void asking(origin, late, given).then((slot) => slot.release());
     void asking(origin, userOf(3), given).then((slot) => slot.release());
-    late.order = -1;
+    late.slotOrder = -1;
     held.release();
     await settled();
     expect(given).to.deep.equal([-1, 3, 5]);
