@@ -55,6 +55,8 @@ const PATIENCE_FOR_ANSWER = 2;
 const MOST_PATIENCE_MS = 120_000;
 /** Limit of the time after stalls and silences, in milliseconds. A silent server would otherwise be waited for for hours. */
 const LONGEST_SILENCE_MS = 600_000;
+/** Time without a cut after which earlier ones do not count, in milliseconds. A large chunk may take minutes. */
+const FORGET_CUTS_MS = 1_800_000;
 /** Factor from a silence that ended well to the time that the next PUT is given. */
 const SILENCE_FACTOR = 4;
 
@@ -107,6 +109,7 @@ export class Host {
    */
   onCut(sizeBytes: number, startedMs: number): number {
     const record = this.#sizeOf(sizeBytes);
+    if (performance.now() - record.cutAtMs > FORGET_CUTS_MS) record.cutCount = 0;
     // The same cause may cut all PUTs that run at the same time.
     if (startedMs >= record.cutAtMs) {
       record.cutCount += 1;

@@ -11,8 +11,12 @@ export interface Place {
 /** Work that waits in a lane. Its signal aborts when its time is over, or when the caller aborts. */
 export type Job<T> = (signal: AbortSignal, place: Place) => Promise<T>;
 
-/** Most jobs that run at the same time for each place of a lane, with those that were passed over. */
+/**
+ * Most jobs that run at the same time for each place of a lane, with those that were passed over. If all of them were passed over,
+ * one more runs, up to the second number: jobs of other owners may be quick.
+ */
 const RUNNING_PER_PLACE = 4;
+const MOST_PER_PLACE = 16;
 
 type Start = () => void;
 
@@ -102,7 +106,9 @@ export class Lane {
     const hanging = new Set([...this.#passed.values(), ...this.#left.values()]);
     for (const [start, owner] of this.#waiting) {
       if (this.#placed.size >= this.#width) return;
-      if (this.#placed.size + this.#passed.size >= RUNNING_PER_PLACE * this.#width) return;
+      const runningCount = this.#placed.size + this.#passed.size;
+      const most = this.#placed.size > 0 ? RUNNING_PER_PLACE : MOST_PER_PLACE;
+      if (runningCount >= most * this.#width) return;
       if (hanging.has(owner)) continue;
       this.#waiting.delete(start);
       start();

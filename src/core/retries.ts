@@ -222,6 +222,8 @@ export class Retries {
   #refusedCount = 0;
   #failedAtMs: number | undefined;
   #beganAtMs: number | undefined;
+  /** Aborts if the network changed, or the device slept, during the attempt. */
+  #change: AbortSignal | undefined;
   /** Time that the request kept failing while other requests to the origin succeeded (`#aloneMs`), and in total. */
   #aloneMs = 0;
   #totalMs = 0;
@@ -233,6 +235,7 @@ export class Retries {
   /** Call this method when an attempt starts. */
   begin(): void {
     this.#beganAtMs = performance.now();
+    this.#change = this.#hooks.connectionChange?.();
   }
 
   async again(error: unknown): Promise<void> {
@@ -302,8 +305,8 @@ export class Retries {
     const nowMs = performance.now();
     const sinceMs = this.#failedAtMs ?? nowMs;
     const beganAtMs = Math.max(sinceMs, this.#beganAtMs ?? nowMs);
-    const passedMs =
-      Math.min(beganAtMs - sinceMs, LONGEST_GAP_MS) + Math.min(nowMs - beganAtMs, LONGEST_ATTEMPT_MS);
+    const longestMs = this.#change?.aborted ? LONGEST_GAP_MS : LONGEST_ATTEMPT_MS;
+    const passedMs = Math.min(beganAtMs - sinceMs, LONGEST_GAP_MS) + Math.min(nowMs - beganAtMs, longestMs);
     this.#failedAtMs = nowMs;
     this.#totalMs += passedMs;
     if (backoff.hasSucceededSince(sinceMs)) this.#aloneMs += passedMs;

@@ -20,6 +20,8 @@ const BEGIN_AT_ONCE = 4;
 const ACTIVE_MS = 1000;
 /** For each upload that may be active, the number of uploads that may run. The others wait. */
 const RUNNING_PER_ACTIVE = 4;
+/** Most uploads that run, with those that wait for the bytes of their files. */
+const MOST_RUNNING = 1000;
 
 export class Scheduler {
   readonly #slots: UploadSlots;
@@ -107,6 +109,11 @@ export class Scheduler {
     this.#pumpSoon();
   }
 
+  /** Starts uploads if the limit is higher now. */
+  onLimitChange(): void {
+    this.#pumpSoon();
+  }
+
   /** Prevents starts of uploads until `restore()` is called. */
   suspend(): void {
     this.#isSuspended = true;
@@ -187,7 +194,7 @@ export class Scheduler {
     let nextWaitMs = Number.POSITIVE_INFINITY;
     for (const [upload, changedMs] of this.#running) {
       if (needsNothing(upload)) continue;
-      runningCount += 1;
+      runningCount += waitsForBytes(upload) ? 0 : 1;
       const usableNow = Math.max(1, upload.unsentCount);
       const isTransferring = upload.attempt === undefined;
       const activeMs = isTransferring ? Math.max(changedMs, upload.usedSlotMs) : changedMs;
@@ -201,7 +208,8 @@ export class Scheduler {
         nextWaitMs = Math.min(nextWaitMs, activeUntilMs - nowMs);
       }
     }
-    const isFull = usable >= limit || runningCount >= limit * RUNNING_PER_ACTIVE;
+    const isFull =
+      usable >= limit || runningCount >= limit * RUNNING_PER_ACTIVE || this.#running.size >= MOST_RUNNING;
     const isWanted = (upload: Upload): boolean =>
       usable + waitingForSignInCount < limit || !waitsForSignIn(upload);
     const next = isFull ? undefined : this.#queue.shift(isWanted);
@@ -232,6 +240,10 @@ export class Scheduler {
 /** Returns true if another tab runs the upload, or if the service has accepted its commit. */
 const needsNothing = ({ state }: Upload): boolean =>
   state.phase === 'accepted' || (state.phase === 'paused' && state.reason === 'other-tab');
+
+/** Returns true if no byte of the file has arrived for a while: it may be on a drive that is gone, with many others. */
+const waitsForBytes = ({ state }: Upload): boolean =>
+  'blockers' in state && state.blockers.file !== undefined;
 
 const waitsForSignIn = ({ connection }: Upload): boolean =>
   waitsFor(connection.service.client.auth.snapshot) !== undefined;

@@ -15,7 +15,7 @@ import type {
   PickedFile,
   SavedSession,
 } from '../core/types.ts';
-import { abortable } from '../core/wait.ts';
+import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
@@ -97,15 +97,31 @@ export const openFileOf = (
   parentId,
 });
 
-/** Returns the `hashSlice` of a run, which reports while the bytes of the file do not arrive. */
-export function hashSliceOf({ connection }: RunTarget, send: Send): HashSlice {
-  const { hashSlice } = connection.service.client.pool;
+/** Time without a byte sent after which an upload waits for the bytes of its file, in milliseconds. */
+const QUIET_MS = 10_000;
+
+/** Returns the `hashSlice` of a run, which reports that the bytes of the file do not arrive while nothing of it is sent. */
+export function hashSliceOf(upload: RunTarget, signal: AbortSignal, send: Send): HashSlice {
+  const { hashSlice } = upload.connection.service.client.pool;
   let silentCount = 0;
+  let reporting: Promise<void> | undefined;
+  const report = async (): Promise<void> => {
+    while (silentCount > 0) {
+      // Other slices of the file may still be sent.
+      const leftMs = QUIET_MS - (performance.now() - upload.usedSlotMs);
+      if (leftMs <= 0) send({ type: 'file-silent' });
+      await sleep(leftMs > 0 ? leftMs : QUIET_MS, signal);
+    }
+  };
   const onSilent = (isSilent: boolean): void => {
     silentCount += isSilent ? 1 : -1;
-    // The other slices of the file wait for the same drive.
-    if (isSilent) send({ type: 'file-silent' });
-    else if (silentCount === 0) send({ type: 'file-answers' });
+    if (silentCount === 0) send({ type: 'file-answers' });
+    else if (!reporting)
+      reporting = report()
+        .catch(() => undefined)
+        .finally(() => {
+          reporting = undefined;
+        });
   };
   return (slice, options) => hashSlice(slice, { ...options, onSilent });
 }
@@ -205,7 +221,7 @@ export function createRunParts(
   const { service, settings } = connection;
   const { pool, put, stallMs: ownStallMs } = service.client;
   const { monitor, slots } = context;
-  const hashSlice = hashSliceOf(upload, send);
+  const hashSlice = hashSliceOf(upload, signal, send);
   return {
     ...createConfirmParts(upload, context, signal, send),
     put,
@@ -292,7 +308,10 @@ export function reportsOf(
       const movedBytes = progress.onSent(chunk, sentBytes);
       if (movedBytes > 0) {
         endRetry(upload, send);
-        if (upload.phase === 'paused') send({ type: 'online' });
+        if (upload.phase === 'paused') {
+          send({ type: 'online' });
+          send({ type: 'file-answers' });
+        }
       }
       onBytesSent(movedBytes);
       throttle.reportSoon(upload);

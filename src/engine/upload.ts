@@ -42,7 +42,7 @@ import {
 const NAMED: readonly ChangeName[] = ['upload-failed', 'upload-canceled', 'file-removed', 'file-renamed'];
 
 /** Number of following uploads that get a slot before an upload whose PUT has stalled. It is larger than the number that runs. */
-const YIELD_COUNT = 128;
+const YIELD_COUNT = 1000;
 
 /** Everything that all uploads of an engine share. */
 export interface UploadContext extends RunContext {
@@ -345,7 +345,8 @@ export class Upload {
   /** Resolves with what is uploaded instead of `file`. */
   async #prepare(file: File, signal: AbortSignal, send: Send): Promise<File> {
     const { service, settings } = this.connection;
-    const waitForBytes = () => hashSliceOf(this, send)(file.slice(0, 1), { keepBytes: false, signal });
+    const waitForBytes = () =>
+      hashSliceOf(this, signal, send)(file.slice(0, 1), { keepBytes: false, signal });
     const body = await prepare(file, settings, signal, send, this.#context.times, waitForBytes);
     if (this.progress.resize(body.size) && this.savedSession?.session) {
       void service.cancel(this.savedSession.session);

@@ -219,6 +219,7 @@ export class Uploader {
     this.#connections.configure(settings);
     this.#snapshots.setAuth(this.#auth.snapshot);
     this.#slots.configure(settings.concurrency);
+    this.#scheduler.onLimitChange();
     this.#monitor.bytesPerSecond = settings.throttleBytesPerSecond;
     const { owner } = before.settings;
     const left = settings.owner === owner ? undefined : this.#signOut.leaveOwner(owner);

@@ -33,6 +33,12 @@ type HashResult = Omit<Extract<Hashed, { hash: string }>, 'id'>;
 
 type HashOptions = Parameters<HashSlice>[1] & Pick<HashRequest, 'state'>;
 
+/**
+ * True if the browser reports the bytes of a slice while they arrive. Without reports, a slice that is read slowly looks like one
+ * whose bytes do not arrive, and the memory of those that have left their place would have no limit.
+ */
+const REPORTS_BYTES = 'ReadableByteStreamController' in globalThis;
+
 /** Rate below which a slice counts as slow. */
 const SLOW_READ_BYTES_PER_SECOND = 4 * 2 ** 20;
 
@@ -131,26 +137,31 @@ export class HashPool {
   ): Promise<Hashed> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isSilent = false;
-    const onAway = async (): Promise<void> => {
+    /** Number of signs of life. */
+    let signCount = 0;
+    const onHang = async (): Promise<void> => {
       const { silenceMs } = this.#options;
-      isSilent = await this.#workers.responds(request, silenceMs, signal).catch(() => false);
-      if (isSilent && !isOver) onSilent(true);
+      const hangingSince = signCount;
+      if (REPORTS_BYTES) leave();
+      this.#workers.release(request);
+      const isAlive = await this.#workers.responds(request, silenceMs, signal).catch(() => false);
+      if (!isAlive || signCount !== hangingSince) return;
+      timer = setTimeout(() => {
+        isSilent = true;
+        onSilent(true);
+      }, this.#silenceMs(request));
     };
     const onBytes = (): void => {
       clearTimeout(timer);
+      signCount += 1;
       if (isSilent) onSilent(false);
       isSilent = false;
-      timer = setTimeout(() => {
-        leave();
-        this.#workers.release(request);
-        timer = setTimeout(() => void onAway(), this.#silenceMs(request));
-      }, this.#hangMs(request));
+      timer = setTimeout(() => void onHang(), this.#hangMs(request));
     };
     const onStart = (): void => {
       renew(this.#slowMs(request));
       onBytes();
     };
-    let isOver = false;
     try {
       const answer = await this.#workers.ask(request, signal, { onStart, onBytes });
       this.#lane.width = answer ? this.size : 1;
@@ -158,7 +169,7 @@ export class HashPool {
       onStart();
       return await abortable(hashOnPage(request, onBytes), signal);
     } finally {
-      isOver = true;
+      signCount += 1;
       clearTimeout(timer);
       if (isSilent) onSilent(false);
     }

@@ -221,7 +221,11 @@ async function send(
         ticket = await parts.renew(chunk);
       }
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
-      host = hostOf(ticket.upload.url);
+      const ticketHost = hostOf(ticket.upload.url);
+      // The turn was that of another origin.
+      hasTurn &&= host === undefined || host === ticketHost;
+      host = ticketHost;
+      if (!hasTurn) continue;
       slot ??= await parts.acquireSlot(host, signal);
       if (unsentBytes === 0) giveBack = await parts.waitForBandwidth(chunk.sizeBytes, signal);
       unsentBytes = chunk.sizeBytes;
@@ -233,7 +237,9 @@ async function send(
       if (parts.read === parts.copySlice) bytes.body = undefined;
       const isUnsure = parts.copySlice !== undefined && parts.read !== parts.copySlice;
       if (!bytes.body) {
-        const timer = setTimeout(releaseSlot, READ_IN_SLOT_MS);
+        // Without a slot, its bytes count as hashed ahead.
+        isBudgeted ||= budget.reserve(chunk.sizeBytes);
+        const timer = setTimeout(() => isBudgeted && releaseSlot(), READ_IN_SLOT_MS);
         bytes.body = await readBody(chunk, parts.file, parts.read, signal).finally(() => clearTimeout(timer));
         if (!slot) continue;
       }
@@ -289,7 +295,7 @@ async function send(
         releaseSlot();
         ticket = undefined;
         bytes.body = undefined;
-        if (change.aborted) continue;
+        if (change.aborted && isBroken) continue;
         await wait(retries.again(error), parts).catch((last) => {
           throw isTooLarge && retries.isRefused ? new ChunkTooLarge(error) : last;
         });

@@ -152,7 +152,9 @@ class Silence {
   #longestMs: number;
   #sinceMs = performance.now();
   #sinceClockMs = Date.now();
-  #shortening = new AbortController();
+  /** Aborts to end the wait before its time, which was planned for `#plannedMs`. */
+  #waking = new AbortController();
+  #plannedMs = Number.POSITIVE_INFINITY;
 
   constructor(longestMs: number) {
     this.#longestMs = longestMs;
@@ -172,6 +174,7 @@ class Silence {
     this.#sinceMs = performance.now();
     this.#sinceClockMs = Date.now();
     this.isShortened = false;
+    if (this.#sinceMs + longestMs < this.#plannedMs) this.#wake();
   }
 
   /** Shortens the time that is left. */
@@ -179,14 +182,20 @@ class Silence {
     if (leftMs >= this.#leftMs) return;
     this.#longestMs = this.lengthMs + leftMs;
     this.isShortened = true;
-    this.#shortening.abort();
-    this.#shortening = new AbortController();
+    this.#wake();
   }
 
   /** Resolves when the silence lasted too long. Rejects with the signal's reason. */
   async ended(signal: AbortSignal): Promise<void> {
-    for (let leftMs = this.#leftMs; leftMs > 0; leftMs = this.#leftMs)
-      await sleepUntil(leftMs, signal, this.#shortening.signal);
+    for (let leftMs = this.#leftMs; leftMs > 0; leftMs = this.#leftMs) {
+      this.#plannedMs = performance.now() + leftMs;
+      await sleepUntil(leftMs, signal, this.#waking.signal);
+    }
+  }
+
+  #wake(): void {
+    this.#waking.abort();
+    this.#waking = new AbortController();
   }
 
   get #leftMs(): number {
@@ -199,7 +208,8 @@ class Silence {
  * buffer of these entries may be full, so an observer is needed.
  */
 function watchProtocol({ href }: URL, host: Host): { check(): void; end(): void } {
-  if (host.isMultiplexed) return { check: () => undefined, end: () => undefined };
+  if (host.isMultiplexed || !globalThis.PerformanceObserver)
+    return { check: () => undefined, end: () => undefined };
   const read = (entries: PerformanceEntryList): void => {
     host.isMultiplexed ||= entries.some(
       (entry) => entry.name === href && /^h[23]/.test((entry as PerformanceResourceTiming).nextHopProtocol),

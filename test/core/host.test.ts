@@ -90,6 +90,10 @@ describe('the number of cuts', () => {
       expect(host.onCut(8 * MIB, 100)).to.equal(1);
       host.onStored(MIB, NONE);
       expect(host.onCut(MIB, 100)).to.equal(1);
+      await clock.pass(1_800_000);
+      expect(host.onCut(MIB, 1_800_000)).to.equal(2);
+      await clock.pass(1_800_001);
+      expect(host.onCut(MIB, 3_600_001)).to.equal(1);
     } finally {
       clock.restore();
     }

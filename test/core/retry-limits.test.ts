@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { type ErrorCode, UploaderError } from '../../src/core/errors.ts';
 import { HostBackoff, type RetryHooks, retrying } from '../../src/core/retries.ts';
 import { stopClock } from '../support/clock.ts';
-import { settled } from '../support/collect.ts';
+import { rejection, settled } from '../support/collect.ts';
 
 const forever = new AbortController().signal;
 
@@ -151,6 +151,33 @@ describe('how long a request is retried', () => {
     expect(await minutesUntilFailed(10)).to.equal(70);
     // The device slept meanwhile.
     expect(await minutesUntilFailed(480)).to.equal(5 * 480);
+  });
+
+  it('time of an attempt in which the device slept counts two minutes', async () => {
+    const change = new AbortController();
+    const attempts = [0, 480];
+    const request = rejection<UploaderError>(
+      retrying(
+        async () => {
+          const minutes = attempts.shift();
+          if (minutes === undefined) return 'stored';
+          await new Promise<void>((resolve) => setTimeout(resolve, minutes * 60_000));
+          if (minutes > 0) change.abort();
+          throw new UploaderError('network', 'test');
+        },
+        {
+          policy: { maxMs: 600_000, baseMs: 0, capMs: 0 },
+          backoff: new HostBackoff(),
+          signal: forever,
+          connectionChange: () => change.signal,
+        },
+      ).then((result) => Promise.reject(new UploaderError('bad-config', `${result}`))),
+    );
+    for (let step = 0; step < 20; step += 1) {
+      await settled();
+      await clock.pass(step === 9 ? 480 * 60_000 : 0);
+    }
+    expect((await request).message).to.equal('stored');
   });
 
   it('a limit applies to every error', async () => {

@@ -84,6 +84,16 @@ describe('files of a drive that is gone', () => {
     expect(engine.phases().filter((phase) => phase === 'done')).to.have.length(local.length);
   });
 
+  it('do not stop them, either, if they are more than may run while they wait', async () => {
+    const engine = world({ ...slowWorker(), concurrency: 1 });
+    engine.service.answerAll();
+    const gone = Array.from({ length: 20 }, (_, index) => fileOf(index, 200, `gone-${index}.jpg`));
+    await engine.uploader.addFiles([...gone, fileOf(99, 50, 'local.pdf')]);
+    await engine.waitForChange('upload-completed');
+    const waiting = engine.uploader.snapshot.files.filter(({ pauseReason }) => pauseReason === 'slow-file');
+    expect(waiting.length).to.be.within(8, 20);
+  });
+
   it('say that they wait for the file, and continue when its bytes arrive, also before `transformFile`', async () => {
     for (const settings of [{}, { transformFile: (file: File) => file }]) {
       const gate = crypto.randomUUID();

@@ -33,7 +33,8 @@ async function watchWorkers(work: (watched: Watched) => Promise<void>): Promise<
       super(url, options);
       watched.workers.push(this);
       this.addEventListener('message', ({ data }) => {
-        watched.messageCount += 1;
+        // Without the answers to the question whether the worker responds.
+        watched.messageCount += data.hash === '' ? 0 : 1;
         if (data.isReading) watched.readers.add(this);
       });
     }
@@ -76,6 +77,18 @@ describe('a file that is read slowly', () => {
       abort();
       expect(await Promise.all(slices)).to.deep.equal(['over', 'over', 'over', 'over']);
     }));
+
+  it('does not stop other files, although many are read as slowly', async () => {
+    const pool = poolOf(SLOW, { size: 2, slowMs: 10 });
+    const controller = new AbortController();
+    const slow = Array.from({ length: 12 }, () =>
+      // Slices with the same signal are of the same file.
+      rejection(pool.hashSlice(bytes(9), { keepBytes: false, signal: AbortSignal.any([controller.signal]) })),
+    );
+    expect(await hashOf(pool.hashSlice, bytes(1))).to.equal('size 1');
+    controller.abort('over');
+    expect(new Set(await Promise.all(slow))).to.deep.equal(new Set(['over']));
+  });
 
   it('starts no further slice, and no further worker', () =>
     watchWorkers(async (watched) => {
@@ -159,6 +172,8 @@ describe('a file that is read slowly', () => {
         const pool = poolOf(`
           let id;
           onmessage = ({ data }) => {
+            // The question whether the worker responds.
+            if (data.slice?.size === 0) return postMessage({ id: data.id, hash: '' });
             id = data.id ?? id;
             postMessage(data === 'end' ? { id, hash: 'read' } : { id, isReading: true });
           };

@@ -272,6 +272,27 @@ describe('a PUT that fails', () => {
     expect(takenCount).to.be.at.most(10);
   });
 
+  it('waits as its response says if the network changed during the PUT, but did not end it', async () => {
+    let change = new AbortController();
+    const { controller, parts, service, reported, ticketed } = await setUpSending([1], {
+      policy: { attempts: 3, baseMs: 1e9, capMs: 1e9 },
+      connectionChange: () => change.signal,
+      put: async () => {
+        const aborted = change;
+        change = new AbortController();
+        aborted.abort();
+        putCount += 1;
+        throw new UploaderError('rate-limited', 'slow down', { status: 429, retryAfterMs: 1e9 });
+      },
+    });
+    let putCount = 0;
+    const sending = rejection(collect(upload(streamOf(await ticketed()), parts)));
+    await until(() => reported.includes('wait'));
+    expect([putCount, service.puts]).to.deep.equal([1, []]);
+    controller.abort('enough');
+    await sending;
+  });
+
   it('is retried immediately, with a fresh ticket and no attempt counted, when the network changes', async () => {
     let change = new AbortController();
     const { parts, renewed, service, reported, ticketed } = await setUpSending([1], {

@@ -209,6 +209,26 @@ describe('a request to the storage', () => {
     }
   });
 
+  it('is aborted in time if a byte was sent long before the first deadline, also after long silences', async () => {
+    const host = new Host();
+    host.onStored(3, { firstByteMs: 150_000, answerMs: 0 });
+    for (const given of [{}, { host }]) {
+      const clock = stopClock();
+      try {
+        const { xhr, result } = start(undefined, given);
+        await clock.pass(1000);
+        progress(xhr, 1);
+        await settled();
+        await clock.pass(29_999);
+        expect(result.code).to.equal('');
+        await clock.pass(1);
+        expect(result.code).to.equal('upload-stalled');
+      } finally {
+        clock.restore();
+      }
+    }
+  });
+
   it('is ended with the reason of an abort', async () => {
     const { abort } = XMLHttpRequest.prototype;
     const aborted: unknown[] = [];

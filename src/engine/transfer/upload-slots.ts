@@ -37,6 +37,8 @@ interface HostSlots {
 /** Browsers open at most six HTTP/1.1 connections per host. With HTTP/2 and later, requests share one connection. */
 const MAX_SLOTS = 6;
 const MAX_MULTIPLEXED = 12;
+/** Most slots that are taken for each slot of the limit, with those of silent PUTs. */
+const TAKEN_PER_SLOT = 4;
 /** Time without a sign of life after which a PUT leaves its slot to other origins, in milliseconds. */
 const SILENT_MS = 2000;
 
@@ -128,24 +130,32 @@ export class UploadSlots {
     return adaptive?.limit ?? Number(this.#concurrency);
   }
 
-  #hasRoom(lane: HostSlots): boolean {
-    let takenCount = lane.taken.size;
-    if (takenCount >= this.#limitOf(lane)) return false;
-    const movedSinceMs = performance.now() - SILENT_MS;
-    for (const other of this.#lanes.values())
-      if (other !== lane) for (const { movedMs } of other.taken) takenCount += movedMs > movedSinceMs ? 1 : 0;
-    return takenCount < this.limit;
+  /** Returns the waiting request that gets the next slot; `undefined` if there is no room for any. */
+  #next(): Waiting | undefined {
+    const { limit } = this;
+    let takenCount = 0;
+    let movingCount = 0;
+    for (const lane of this.#lanes.values()) {
+      takenCount += lane.taken.size;
+      movingCount += movingCountOf(lane);
+    }
+    if (takenCount >= limit * TAKEN_PER_SLOT) return undefined;
+    let first: Waiting | undefined;
+    for (const waiting of this.#waiting) {
+      if (first && waiting.user.slotOrder >= first.user.slotOrder) continue;
+      const { lane } = waiting;
+      const ownCount = lane.taken.size;
+      const hasRoom = ownCount < this.#limitOf(lane) && ownCount + movingCount - movingCountOf(lane) < limit;
+      if (hasRoom) first = waiting;
+    }
+    return first;
   }
 
   #fill(): void {
-    for (;;) {
-      let first: Waiting | undefined;
-      for (const waiting of this.#waiting)
-        if ((!first || waiting.user.slotOrder < first.user.slotOrder) && this.#hasRoom(waiting.lane))
-          first = waiting;
-      if (!first) break;
-      this.#waiting.delete(first);
-      first.enter(this.#slot(first.lane, first.user));
+    if (this.#waiting.size === 0) return;
+    for (let next = this.#next(); next; next = this.#next()) {
+      this.#waiting.delete(next);
+      next.enter(this.#slot(next.lane, next.user));
     }
     // Only the slots of other origins become free without an event.
     if (this.#waiting.size > 0 && this.#lanes.size > 1)
@@ -191,6 +201,7 @@ export class UploadSlots {
 
 /** Returns the number of PUTs with a sign of life in the last seconds. */
 function movingCountOf({ taken }: HostSlots): number {
+  if (taken.size === 0) return 0;
   const sinceMs = performance.now() - SILENT_MS;
   return [...taken].filter(({ movedMs }) => movedMs > sinceMs).length;
 }

@@ -238,6 +238,15 @@ describe('slots of several origins', () => {
     expect(clock.timerCount).to.be.at.most(1);
   });
 
+  it('are at most four times as many, however many origins are silent', async () => {
+    const slots = new UploadSlots(2);
+    const given: number[] = [];
+    for (let order = 1; order <= 40; order += 1)
+      void asking({ slots, host: new Host() }, userOf(order), given);
+    for (let second = 0; second < 60; second += 1) await clock.pass(1000);
+    expect(given).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
   it('are halved for the origin that is overloaded', async () => {
     const slots = new UploadSlots('auto');
     const [slow, quick] = [new Host(), new Host()];
