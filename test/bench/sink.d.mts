@@ -18,3 +18,5 @@ export interface Sink {
 }
 
 export function startSink(profile: { readonly line: object; readonly twice?: boolean }): Promise<Sink>;
+
+export function makeCertificate(): { readonly key: string; readonly cert: string };

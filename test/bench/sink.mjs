@@ -48,8 +48,11 @@ export async function startSink({ line, twice = false }) {
   };
 }
 
-// Creates a self-signed certificate, because browsers support HTTP/2 over TLS only. The bench's browser accepts the certificate.
-function makeCertificate() {
+/**
+ * Creates a self-signed certificate, because browsers support HTTP/2 over TLS only. The browser has to ignore errors of
+ * certificates. Returns the paths of its files.
+ */
+export function makeCertificate() {
   const folder = join(tmpdir(), 'secure-uploader-bench');
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   if (!existsSync(cert)) {
