@@ -279,13 +279,11 @@ async function send(
         const { sizeBytes } = chunk;
         const canHalve = sizeBytes > parts.minChunkBytes;
         const isTooLarge = canHalve && code === 'upload-refused' && status === 413;
-        const wasSent = canHalve && unsentBytes < sizeBytes;
         // After the last byte, a gateway may have answered without CORS headers.
-        const isCut = wasSent && unsentBytes > 0 && isBroken;
+        const isCut = canHalve && isBroken && unsentBytes > 0 && unsentBytes < sizeBytes;
         const cutCount = isCut ? host.onCut(sizeBytes, startedMs) : 0;
-        // An unreadable response is often a 413 without CORS headers: it is one if smaller PUTs have readable responses.
-        const isUnreadable =
-          canHalve && code === 'storage-unreadable' && (wasSent || host.evidence.readableBytes > 0);
+        // An unreadable response is often a 413 without CORS headers, which a proxy may send before it reads the body.
+        const isUnreadable = canHalve && code === 'storage-unreadable';
         const isStuck = isUnreadable || cutCount >= MOST_CUTS;
         // One proxy of several may have a lower limit. The storage has accepted this size before.
         if ((isTooLarge || isStuck) && sizeBytes > proven.sizeBytes) throw new ChunkTooLarge(error);

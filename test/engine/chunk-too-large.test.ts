@@ -73,6 +73,19 @@ describe('a chunk that the storage rejects as too large', () => {
     expect(await sizesOf(file.name)).to.include(1.5 * MIB);
   });
 
+  it('is halved also if no response can be read, and no byte was sent', async () => {
+    const file = freshFile(3 * MIB);
+    const match = { hash: await sha256(file) };
+    await addFault({ operation: 'preflight', status: 413, withoutCors: true, match, times: -1 });
+    await captureWarnings(async () => {
+      const { uploader } = await connect();
+      await uploader.addFiles([file]);
+      await until(() => ['failed', 'done'].includes(uploader.snapshot.files[0]?.phase ?? ''));
+      expect(uploader.snapshot.files[0]?.phase).to.equal('done');
+    });
+    expect(await sizesOf(file.name)).to.deep.equal([1.5 * MIB, 1.5 * MIB]);
+  });
+
   it('is not halved if the storage has accepted this size before, but sent until it gets through', async () => {
     const file = freshFile(8 * MIB);
     const hash = await sha256(file.slice(4 * MIB));

@@ -9,6 +9,7 @@ import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { world } from '../support/world.ts';
 
+const MIB = 2 ** 20;
 const FOR_EVER = { times: -1 };
 
 async function createEngine(settings: SettingsInput = {}) {
@@ -60,6 +61,18 @@ describe('a storage without CORS', () => {
         .and.include('CORS')
         .and.include('1000 bytes');
     });
+
+  it('is found out with smaller chunks, too, before a large file fails', async () => {
+    const file = freshFile(4 * MIB);
+    const fault = { operation: 'preflight', status: 403, withoutCors: true, match: { fileName: file.name } };
+    await addFault({ ...fault, ...FOR_EVER });
+    const engine = await createEngine({ chunkSize: '4MiB' });
+    await failAlone(file, engine);
+    expect(engine.failures).to.deep.equal(UNREADABLE);
+    const operations = (await logOf({ fileName: file.name })).map(({ operation }) => operation);
+    expect(operations.filter((operation) => operation === 'session')).to.have.length(3);
+    expect(operations).not.to.include('put');
+  });
 
   it('writes one line for many parallel chunks and a retry', async () => {
     const file = freshFile(12 * 65_536);

@@ -135,26 +135,28 @@ describe('a chunk that is cut in the middle', () => {
 
 describe('a chunk whose response is unreadable, before any byte was sent', () => {
   const unreadable = (): UploaderError => new UploaderError('storage-unreadable', 'no CORS');
-  const setUpUnreadable = (readableBytes: number): Running => {
+  const setUpUnreadable = (aboveBytes: number): Running => {
     const put: Put = async (upload, body, options) => {
-      if (body.size > 300) throw unreadable();
+      if (body.size > aboveBytes) throw unreadable();
       return run.service.put(upload, body, options);
     };
-    const run: Running = setUpRun(fileOf(77, 1000), { minChunkBytes: 1, put });
-    run.parts.hostOf('https://store.test/').evidence.readableBytes = readableBytes;
+    const run: Running = setUpRun(fileOf(77, 1000), { minChunkBytes: 200, put });
     run.service.answerAll();
     return run;
   };
 
-  it('is halved if smaller PUTs to that origin had readable responses', async () => {
-    const run = setUpUnreadable(10);
-    const { chunks } = await run.start();
+  it('is halved until the responses are readable', async () => {
+    const { chunks } = await setUpUnreadable(300).start();
     expect(chunks.map(({ sizeBytes }) => sizeBytes)).to.deep.equal([250, 250, 250, 250]);
   });
 
-  it('fails the file if none had', async () => {
+  it('fails the file if those to the smallest chunks are unreadable, too', async () => {
     const run = setUpUnreadable(0);
     expect(await rejection<UploaderError>(run.start())).to.include({ code: 'storage-unreadable' });
-    expect(halved(run)).to.deep.equal([]);
+    expect(halved(run)).to.deep.equal([
+      'chunks of 500 after 1000',
+      'chunks of 250 after 500',
+      'chunks of 200 after 250',
+    ]);
   });
 });
