@@ -280,11 +280,11 @@ async function send(
         const canHalve = sizeBytes > parts.minChunkBytes;
         const isTooLarge = canHalve && code === 'upload-refused' && status === 413;
         // After the last byte, a gateway may have answered without CORS headers.
-        const isCut = canHalve && isBroken && unsentBytes > 0 && unsentBytes < sizeBytes;
+        const isCut = isBroken && unsentBytes > 0 && unsentBytes < sizeBytes;
         const cutCount = isCut ? host.onCut(sizeBytes, startedMs) : 0;
         // An unreadable response is often a 413 without CORS headers, which a proxy may send before it reads the body.
         const isUnreadable = canHalve && code === 'storage-unreadable';
-        const isStuck = isUnreadable || cutCount >= MOST_CUTS;
+        const isStuck = isUnreadable || (canHalve && cutCount >= MOST_CUTS);
         // One proxy of several may have a lower limit. The storage has accepted this size before.
         if ((isTooLarge || isStuck) && sizeBytes > proven.sizeBytes) throw new ChunkTooLarge(error);
         onSent(chunk, 0);
@@ -293,7 +293,8 @@ async function send(
         releaseSlot();
         ticket = undefined;
         bytes.body = undefined;
-        if (change.aborted && isBroken) continue;
+        // A network that changes all the time is an outage, too.
+        if (change.aborted && isBroken && cutCount < MOST_CUTS) continue;
         await wait(retries.again(error), parts).catch((last) => {
           throw isTooLarge && retries.isRefused ? new ChunkTooLarge(error) : last;
         });

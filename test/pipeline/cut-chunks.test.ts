@@ -65,6 +65,26 @@ describe('a chunk that is cut in the middle', () => {
     expect(halved(run)).to.deep.equal(['chunks of 500 after 1000']);
   });
 
+  it('counts as an attempt from the fourth such cut on if an earlier visit has stored a chunk of this size', async () => {
+    const file = fileOf(78, 2000);
+    let change = new AbortController();
+    const run = setUpCuts(
+      file,
+      { connectionChange: () => change.signal, policy: { attempts: 1 } },
+      (_body, attempt) => {
+        if (attempt > 9) return undefined;
+        const aborted = change;
+        change = new AbortController();
+        aborted.abort();
+        return cut();
+      },
+    );
+    run.keeper.records.set(file.name, await recordOf(file, [1]));
+    expect(await rejection<UploaderError>(run.start())).to.include({ code: 'network' });
+    expect(run.sizes).to.deep.equal([1000, 1000, 1000, 1000]);
+    expect(halved(run)).to.deep.equal([]);
+  });
+
   it('is not halved if the network changes before its first byte, or after its last one', async () => {
     for (const sentBytes of [0, 1000]) {
       let change = new AbortController();
