@@ -10,11 +10,11 @@ import { firstSeed, isFullSize, onlySeed } from '../support/scope.ts';
 const seed = onlySeed ?? firstSeed;
 const isChromium = 'userAgentData' in navigator;
 /** Number of simulations that run in parallel in this page. This is faster, because a simulation mostly waits. */
-const LANES = 4;
+const LANES = isChromium ? 10 : 4;
 /**
  * Number of runs. A test has at most twenty, because a run takes seconds on a busy machine. WebKit is slower, so it has only four.
  */
-const RUNS = isChromium ? (isFullSize ? 2000 : 50) : 4;
+const RUNS = isChromium ? (isFullSize ? 1200 : 50) : 4;
 const TESTS = Math.ceil(RUNS / 20);
 /** Longest search for the shortest list of commands that fails, in milliseconds. Less than the timeout of a test. */
 const SEARCH_MS = 40_000;
@@ -61,6 +61,7 @@ describe('uploads', () => {
           numRuns: Math.ceil(RUNS / TESTS / LANES),
           interruptAfterTimeLimit: SEARCH_MS,
           markInterruptAsFailure: true,
+          includeErrorInReport: true,
         });
       });
       await Promise.all(lanes);

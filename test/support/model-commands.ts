@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import type { SettingsInput, Uploader } from '../../src/engine/uploader.ts';
 import { settled } from './collect.ts';
-import type { World } from './model.ts';
-import { CHUNK_SIZES, FILES, type Tab } from './model-tab.ts';
+import { CHUNK_SIZES, type World } from './model.ts';
+import { FILES, type Tab } from './model-tab.ts';
 
 type Step = (world: World) => unknown;
 interface Named {
@@ -12,21 +12,24 @@ interface Named {
   readonly step: Step;
 }
 
+type Act = (uploader: Uploader, id: string, tab: Tab) => Promise<unknown>;
+
 const HOURS = 3_600_000;
 const tabNumber = fc.constantFrom(0, 0, 1);
 const fileNumber = fc.nat(FILES.length - 1);
 
 /** Returns a step that calls `act` with the uploader of a tab and the id of an upload. Without uploads, the step does nothing. */
-const on = (at: number, index: number, act: (uploader: Uploader, id: string) => Promise<unknown>): Step => {
+const on = (at: number, index: number, act: Act): Step => {
   return (world) => {
-    const { uploader } = world.tabs[at % world.tabs.length] as Tab;
+    const tab = world.tabs[at % world.tabs.length] as Tab;
+    const { uploader } = tab;
     const { files } = uploader.snapshot;
     const file = files[index % Math.max(1, files.length)];
-    if (file) world.give(act(uploader, file.id));
+    if (file) world.give(act(uploader, file.id, tab));
   };
 };
 
-const one = (name: string, act: (uploader: Uploader, id: string) => Promise<unknown>): fc.Arbitrary<Named> =>
+const one = (name: string, act: Act): fc.Arbitrary<Named> =>
   fc.tuple(tabNumber, fileNumber).map(([at, index]) => ({
     text: `${name} ${index} in tab ${at}`,
     step: on(at, index, act),
@@ -43,7 +46,8 @@ const all = (name: string, act: (uploader: Uploader, tab: Tab) => unknown): fc.A
   }));
 
 const settings: fc.Arbitrary<SettingsInput> = fc.record({
-  concurrency: fc.constantFrom(1, 2, 6),
+  concurrency: fc.constantFrom<('auto' | number)[]>('auto', 1, 2, 6),
+  batchSize: fc.constantFrom(1, 64),
   chunkSize: fc.constantFrom(...CHUNK_SIZES),
   keepFiles: fc.boolean(),
   onConflict: fc.constantFrom('fail', 'rename'),
@@ -60,9 +64,55 @@ const add = fc.tuple(tabNumber, fc.array(fileNumber, { minLength: 1, maxLength: 
   }),
 );
 
+const addNew = fc
+  .tuple(
+    tabNumber,
+    fc.constantFrom('drive' as const, 'drive' as const, 'second' as const, 'plain' as const),
+    fc.array(fc.constantFrom(700, 2500, 6000), { minLength: 1, maxLength: 5 }),
+  )
+  .map(
+    ([at, kind, sizes]): Named => ({
+      text: `add new files of ${sizes} bytes (${kind}) in tab ${at}`,
+      step: (world) => world.addNew(world.tabs[at % world.tabs.length] as Tab, kind, sizes),
+    }),
+  );
+
+/** What lasts until the end of the simulation, while new files have to end without help. */
+const weather: fc.Arbitrary<Named> = fc.constantFrom<Named[]>(
+  { text: 'the second storage is silent', step: ({ service }) => Object.assign(service, { isSilent: true }) },
+  { text: 'the second storage responds', step: ({ service }) => Object.assign(service, { isSilent: false }) },
+  { text: 'silent PUTs stall', step: ({ service }) => service.stall() },
+  { text: 'the drive is away', step: ({ drive }) => Object.assign(drive, { isAway: true }) },
+  { text: 'the drive is back', step: ({ drive }) => Object.assign(drive, { isAway: false }) },
+  { text: 'the network changes', step: (world) => world.changeNetwork() },
+  {
+    text: 'the network changes during 20 PUTs',
+    step: ({ service }) => Object.assign(service, { cutCount: 20 }),
+  },
+  { text: 'sessions are lost', step: ({ service }) => service.loseSessions() },
+  {
+    text: 'sessions are lost for three calls',
+    step: ({ service }) => Object.assign(service, { forgetfulCount: 3 }),
+  },
+  {
+    text: 'sessions live for two chunks',
+    step: ({ service }) => Object.assign(service, { sessionLifeChunks: 2 }),
+  },
+  {
+    text: 'sessions live on',
+    step: ({ service }) => Object.assign(service, { sessionLifeChunks: Number.POSITIVE_INFINITY }),
+  },
+  ...(['arrives', 'lost', 'lost-with-session'] as const).map((commitAnswer) => ({
+    text: `responses to commits: ${commitAnswer}`,
+    step: ({ service }: World) => Object.assign(service, { commitAnswer }),
+  })),
+);
+
 /** Random commands; frequent ones have a higher weight. */
 export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
   { weight: 5, arbitrary: add },
+  { weight: 3, arbitrary: addNew },
+  { weight: 8, arbitrary: weather },
   { weight: 2, arbitrary: one('pause', (uploader, id) => uploader.pause(id)) },
   { weight: 2, arbitrary: one('resume', (uploader, id) => uploader.resume(id)) },
   { weight: 2, arbitrary: one('cancel', (uploader, id) => uploader.cancel(id)) },
@@ -82,9 +132,9 @@ export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
   { weight: 1, arbitrary: one('move', (uploader, id) => uploader.move(id)) },
   {
     weight: 2,
-    arbitrary: one('provide', (uploader, id) => {
+    arbitrary: one('provide', (uploader, id, tab) => {
       const row = uploader.snapshot.files.find((file) => file.id === id);
-      return uploader.provide(id, FILES.find(({ name }) => name === row?.relativePath) ?? (FILES[1] as File));
+      return tab.provide(id, FILES.find(({ name }) => name === row?.relativePath) ?? (FILES[1] as File));
     }),
   },
   { weight: 1, arbitrary: all('pause all', (uploader) => uploader.pause()) },
@@ -99,8 +149,7 @@ export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
       text: `configure tab ${at} ${JSON.stringify(given)}`,
       step: (world: World) => {
         const tab = world.tabs[at % world.tabs.length] as Tab;
-        tab.input = { ...tab.input, ...given };
-        tab.uploader.configure(tab.input);
+        tab.configure(given);
       },
     })),
   },
@@ -110,8 +159,7 @@ export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
       text: `the owner in tab ${at} is '${owner}'`,
       step: (world: World) => {
         const tab = world.tabs[at % world.tabs.length] as Tab;
-        tab.input = { ...tab.input, owner };
-        tab.uploader.configure(tab.input);
+        tab.configure({ owner });
       },
     })),
   },
@@ -134,7 +182,7 @@ export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
       step: (world: World) => {
         const tab = world.tabs[at % world.tabs.length] as Tab;
         tab.setTokens(hasTokens);
-        tab.uploader.configure(tab.input);
+        tab.configure();
       },
     })),
   },

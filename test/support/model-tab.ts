@@ -4,17 +4,18 @@ import type { Report } from '../../src/core/changes.ts';
 import type { Settings } from '../../src/core/config.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/core/error-codes.ts';
 import { UploaderError } from '../../src/core/errors.ts';
-import type { Calls, WithToken } from '../../src/core/types.ts';
+import { isActive } from '../../src/core/phases.ts';
+import type { Calls, Put, WithToken } from '../../src/core/types.ts';
 import { type ConnectOptions, connect, type ServiceClient } from '../../src/engine/connection.ts';
 import { type SettingsInput, Uploader, type UploaderOptions } from '../../src/engine/uploader.ts';
+import { HashPool } from '../../src/pipeline/hash-pool.ts';
 import { fileOf } from './bytes.ts';
 import { settled } from './collect.ts';
 import type { World } from './model.ts';
 import { type Kind, type Request, ScriptedService } from './scripted-service.ts';
+import type { SlowDrive } from './slow-worker.ts';
 
-export const CHUNK_SIZES = [1000, 2000, 100_000];
-/** Smallest size of chunks. After a 413, chunks are halved until then. */
-export const MIN_CHUNK_BYTES = 400;
+/** Files that any tab may upload several times. */
 export const FILES: readonly File[] = [
   fileOf(1, 0, 'empty.bin'),
   fileOf(2, 700, 'small.bin'),
@@ -23,10 +24,16 @@ export const FILES: readonly File[] = [
   fileOf(4, 6000, 'six.bin'),
 ];
 
-/** All sizes that chunks may have. A file of one chunk is halved from its own size. */
-export const ALL_SIZES = new Set([MIN_CHUNK_BYTES]);
-for (const size of [...CHUNK_SIZES, ...FILES.map((file) => file.size)])
-  for (let bytes = size; bytes > MIN_CHUNK_BYTES; bytes = Math.ceil(bytes / 2)) ALL_SIZES.add(bytes);
+/** Some files are on a drive that may be away, and some are stored by a storage that may be silent. */
+export const isOnDrive = (name: string): boolean => /^(?:small|six|drive)/.test(name);
+export const isOnSecondStorage = (name: string): boolean => /^(?:three|six|second)/.test(name);
+
+/** Time after which a slice whose bytes do not arrive counts as slow, in milliseconds. */
+const SLOW_MS = 100;
+/** Number of slots with `concurrency="auto"`. */
+const AUTO_SLOTS = 6;
+/** Most uploads that run at the same time for each slot. */
+const MOST_RUNNING_PER_SLOT = 12;
 
 /** Errors, and the status of the response. Some contradict what the service has answered before. */
 const FAULTS: Readonly<Record<Kind, readonly (readonly [ErrorCode, number?])[]>> = {
@@ -66,11 +73,14 @@ const FAULTS: Readonly<Record<Kind, readonly (readonly [ErrorCode, number?])[]>>
   cancel: [['network'], ['forbidden', 403]],
 };
 
-/** Returns the file with reads that take as many rounds as `rounds()` says. */
-function slowly(file: File, rounds: () => number): File {
+/**
+ * Returns the file with bodies that take as many rounds as `rounds()` says. The bytes of a file on the `drive` arrive in the worker
+ * only while it is not away.
+ */
+function slowly(file: File, rounds: () => number, drive: SlowDrive | undefined): File {
   const slow = new File([file], file.name, { lastModified: file.lastModified });
   slow.slice = (...range) => {
-    const part = file.slice(...range);
+    const part = drive ? drive.slice(file, range[0], range[1]) : file.slice(...range);
     const arrayBuffer = async (): Promise<ArrayBuffer> => {
       await pass(rounds());
       return file.slice(...range).arrayBuffer();
@@ -84,8 +94,7 @@ async function pass(rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await settled();
 }
 
-export interface Completed {
-  readonly name: string;
+interface Completed {
   readonly relativePath: string;
   readonly chunks: readonly { readonly hash: string }[];
 }
@@ -95,6 +104,10 @@ export class Tab {
   readonly uploader: Uploader;
   readonly #world: World;
   readonly #service = new ScriptedService();
+  /** Number of PUTs that are running, by the host of their URLs. */
+  readonly #putCounts = new Map<string, number>();
+  /** The largest number of slots that the settings have allowed so far. */
+  #mostSlots = 0;
   readonly #sentBytes = new Map<string, number>();
   #tokenCount = 0;
   readonly #removed = new Set<string>();
@@ -109,7 +122,8 @@ export class Tab {
     this.page = page;
     this.input = input;
     this.setTokens(true);
-    Object.assign(this.#service, { stored: world.stored });
+    this.configure();
+    Object.assign(this.#service, { stored: world.service.stored });
     this.uploader = new Uploader(this.input, {
       policy: { attempts: 3, baseMs: 0, capMs: 0 },
       store: world.store,
@@ -119,8 +133,17 @@ export class Tab {
     this.uploader.onChange(({ name, detail }) => {
       world.changeCount += 1;
       if ('id' in detail) this.#look(name, detail as { id: string });
+      this.#checkRunning();
     });
     void this.#serve();
+  }
+
+  /** Changes settings. */
+  configure(given: SettingsInput = {}): void {
+    this.input = { ...this.input, ...given };
+    const { concurrency } = this.input;
+    this.#mostSlots = Math.max(this.#mostSlots, typeof concurrency === 'number' ? concurrency : AUTO_SLOTS);
+    this.uploader?.configure(this.input);
   }
 
   /** Gives the settings a `getToken`, or takes it away. */
@@ -130,7 +153,16 @@ export class Tab {
   }
 
   async addFiles(files: readonly File[]): Promise<void> {
-    await this.uploader.addFiles(files.map((file) => slowly(file, () => this.#world.readRounds)));
+    await this.uploader.addFiles(files.map((file) => this.#slowly(file)));
+  }
+
+  async provide(id: string, file: File): Promise<void> {
+    await this.uploader.provide(id, this.#slowly(file));
+  }
+
+  #slowly(file: File): File {
+    const drive = isOnDrive(file.name) ? this.#world.drive : undefined;
+    return slowly(file, () => this.#world.readRounds, drive);
   }
 
   /** Signs out. Then none of the uploads that were in the list may be left. */
@@ -178,7 +210,34 @@ export class Tab {
       cancel: (session, signal, as = withToken) =>
         authorized(() => calls.cancel(session, signal), signal, as),
     };
-    return { ...client, calls: checked, put };
+    const { hash: algorithm, workerUrl } = settings;
+    // Shorter times let a simulation end sooner.
+    const pool = new HashPool({ algorithm, workerUrl, slowMs: SLOW_MS });
+    const close = (): void => {
+      pool.close();
+      client.close();
+    };
+    return { ...client, calls: checked, pool, put: (...asked) => this.#counted(put, ...asked), close };
+  }
+
+  /** Sends a PUT, and checks that no more run than slots are allowed. */
+  async #counted(put: Put, ...asked: Parameters<Put>): Promise<void> {
+    const { host } = new URL(asked[0].url);
+    const putCount = (this.#putCounts.get(host) ?? 0) + 1;
+    this.#putCounts.set(host, putCount);
+    if (putCount > this.#mostSlots) this.#world.fault(`${putCount} PUTs to ${host} at once`);
+    try {
+      await put(...asked);
+    } finally {
+      this.#putCounts.set(host, (this.#putCounts.get(host) ?? 0) - 1);
+    }
+  }
+
+  #checkRunning(): void {
+    const running = this.uploader.snapshot.files.filter(({ phase }) => isActive(phase));
+    // One more may have been moved to the front.
+    if (running.length > MOST_RUNNING_PER_SLOT * this.#mostSlots + 1)
+      this.#world.fault(`${running.length} uploads run at once`);
   }
 
   async #serve(): Promise<void> {
@@ -192,10 +251,7 @@ export class Tab {
         if (!navigator.onLine) request.refuse(new UploaderError('offline', 'a fault'));
         else if (isRefused)
           request.refuse(new UploaderError(code, 'a fault', { ...(status && { status }), retryAfterMs: 1 }));
-        else {
-          if (request.kind === 'put') (request as Request<'put'>).tell(500);
-          request.answer();
-        }
+        else this.#world.service.answer(request, (hashes) => this.#service.tickets(hashes));
       };
       if (random() < 0.5) act();
       else setTimeout(act, random() * 3);
@@ -208,7 +264,11 @@ export class Tab {
     if (name === 'file-added') this.#owners.set(id, this.input.owner);
     if (this.#removed.has(id)) fault('an event after file-removed');
     if (name === 'file-removed') this.#removed.add(id);
-    if (name === 'upload-canceled') this.#sentBytes.delete(id);
+    if (name === 'upload-canceled') {
+      this.#sentBytes.delete(id);
+      const canceled = this.uploader.snapshot.files.find((file) => file.id === id);
+      if (canceled) this.#world.canceled.add(canceled.relativePath);
+    }
     if (name === 'upload-progress') {
       const { sentBytes, sizeBytes } = detail as unknown as { sentBytes: number; sizeBytes: number };
       if (sentBytes < (this.#sentBytes.get(id) ?? 0)) fault('progress went back');
@@ -219,7 +279,13 @@ export class Tab {
       }
       this.#sentBytes.set(id, sentBytes);
     }
-    if (name === 'upload-completed') this.#world.completed.push(detail as unknown as Completed);
+    if (name === 'upload-completed') this.#onCompleted(detail as unknown as Completed);
     if (name === 'upload-failed' && !ERROR_CODES.includes(detail.code as ErrorCode)) fault('no code of ours');
+  }
+  #onCompleted({ relativePath, chunks }: Completed): void {
+    const { completed, service } = this.#world;
+    const hashes = chunks.map(({ hash }) => hash);
+    if (!service.has(relativePath, hashes)) this.#world.fault(`${relativePath} is done, but not complete`);
+    completed.push({ relativePath, hashes });
   }
 }

@@ -1,30 +1,30 @@
 // Tabs with real engines, a real store, locks and workers. Scripted services may reject any call, and the page may be
-// offline. Every second simulation signs in with tokens of the page. Checks the invariants of every sequence of commands;
-// model-commands.ts has the commands.
+// offline. The bytes of some files may not arrive, a storage may be silent, sessions and responses to commits may be lost, and the
+// network may change at any time. Every second simulation signs in with tokens of the page. Checks the invariants of every
+// sequence of commands; model-commands.ts has the commands.
 
+import type { FileSnapshot } from '../../src/core/types.ts';
 import type { SettingsInput } from '../../src/engine/uploader.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
-import { fileOf, sha256 } from './bytes.ts';
+import { fileOf } from './bytes.ts';
 import { jumpClock } from './clock.ts';
 import { quietFor, settled } from './collect.ts';
-import { ALL_SIZES, type Completed, FILES, MIN_CHUNK_BYTES, Tab } from './model-tab.ts';
+import { ModelService } from './model-service.ts';
+import { FILES, isOnSecondStorage, Tab } from './model-tab.ts';
+import { SlowDrive } from './slow-worker.ts';
 import { ENGINE_SETTINGS } from './world.ts';
 
+export const CHUNK_SIZES = [1000, 2000, 100_000];
+/** Smallest size of chunks. After a 413, chunks are halved until then. */
+const MIN_CHUNK_BYTES = 400;
+/** Sizes of the new files that have to end without help. */
+const NEW_SIZES = [700, 6000];
+/** Sizes of the files before them whose bytes do not arrive. */
+const AWAY_SIZES = [700, 700, 700, 700, 700, 2500];
+/** Most PUTs for each new file. Changes of the network cut four for each chunk size, and those of other simulations some more. */
+const MOST_PUTS = 200;
 /** A simulation counts as stuck if nothing changes for this time, in milliseconds, while all faults are off. */
 const STUCK_MS = 15_000;
-
-/** Hashes of each file, for each chunk size. */
-const hashes: Promise<ReadonlyMap<string, readonly string[]>> = (async () => {
-  const found = new Map<string, readonly string[]>();
-  for (const file of FILES) {
-    const lists = [...ALL_SIZES].map(async (size) => {
-      const starts = Array.from({ length: Math.ceil(file.size / size) }, (_, index) => index * size);
-      return JSON.stringify(await Promise.all(starts.map((at) => sha256(file.slice(at, at + size)))));
-    });
-    found.set(file.name, await Promise.all(lists));
-  }
-  return found;
-})();
 
 /** Returns a random number generator for numbers from 0 to 1. */
 function randomOf(seed: number): () => number {
@@ -34,6 +34,9 @@ function randomOf(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
+
+const describe = ({ name, phase, pauseReason, error }: FileSnapshot): string =>
+  `${name} ${phase} ${pauseReason ?? error?.code ?? ''}`;
 
 /** Simulations that are offline. The simulations of a page share its network, so that one of them takes all of them offline. */
 const offlineWorlds = new Set<World>();
@@ -50,8 +53,14 @@ globalThis.addEventListener('error', (event) => {
 /** Tabs of one origin that share a store and a service. */
 export class World {
   readonly store: UploadStore;
-  readonly stored = new Set<string>();
-  readonly completed: Completed[] = [];
+  readonly service: ModelService;
+  readonly drive = new SlowDrive();
+  /** Files that were completed, with the hashes of their chunks. */
+  readonly completed: { readonly relativePath: string; readonly hashes: readonly string[] }[] = [];
+  /** Paths of uploads that were canceled. */
+  readonly canceled = new Set<string>();
+  /** Files that are added only once. */
+  readonly #newFiles = new Map<string, File>();
   readonly tabs: Tab[] = [];
   readonly random: () => number;
   /** In every second simulation, calls need a token of the page. */
@@ -76,6 +85,7 @@ export class World {
     this.auth = seed % 2 === 0 ? 'none' : 'token';
     this.#owner = seed % 3 === 0 ? '' : 'ann';
     this.store = store;
+    this.service = new ModelService(this.random, isOnSecondStorage, () => this.changeNetwork());
     this.open();
   }
 
@@ -89,6 +99,7 @@ export class World {
       // Sign-in has pauses between its attempts. Shorter pauses let a simulation end sooner.
       authOptions: { times: { renewalGapMs: 1, coolBaseMs: 1, coolMaxMs: 10 } },
       profile: { minChunkSize: MIN_CHUNK_BYTES },
+      ...this.drive.worker,
     };
   }
 
@@ -119,6 +130,24 @@ export class World {
     this.#undo.push(jumpClock(ms));
   }
 
+  /** Reports a change of the network, as browsers do at times. */
+  changeNetwork(): void {
+    const names = ['online', 'offline'];
+    dispatchEvent(new Event(names[Math.floor(this.random() * names.length)] ?? 'online'));
+  }
+
+  /** Adds files that are added only once: to the drive, to the second storage, or to neither. */
+  addNew(tab: Tab, kind: 'drive' | 'second' | 'plain', sizes: readonly number[]): readonly string[] {
+    const files = sizes.map((size) => {
+      const number = this.#newFiles.size;
+      const file = fileOf(100 + number, size, `${kind}-${number}.bin`);
+      this.#newFiles.set(file.name, file);
+      return file;
+    });
+    this.give(tab.addFiles(files));
+    return files.map(({ name }) => name);
+  }
+
   /** Takes the page offline, or back online. */
   setOffline(isOffline: boolean): void {
     const wasOnline = navigator.onLine;
@@ -135,7 +164,10 @@ export class World {
     this.tabs[at] = new Tab(this, tab.input, tab.page);
   }
 
-  /** Ends all faults, gives every upload what it waits for, and asserts that all uploads end correctly. */
+  /**
+   * Ends the faults of single requests, and asserts that new files end without help while the drive, the storages and the network
+   * stay as they are. Then ends that, too, gives every upload what it waits for, and asserts that all uploads end correctly.
+   */
   async finish(): Promise<void> {
     this.faultRate = 0;
     this.isSignedIn = true;
@@ -144,9 +176,11 @@ export class World {
     this.setOffline(false);
     for (const tab of this.tabs) {
       tab.setTokens(true);
-      tab.uploader.configure(tab.input);
+      tab.configure();
     }
     try {
+      await this.#endWithoutHelp();
+      this.#endWeather();
       // Suspended tabs must leave their uploads to other tabs, and not only after `restore()`.
       for (const { uploader } of this.tabs) this.give(uploader.suspend());
       await this.#resolved();
@@ -156,52 +190,111 @@ export class World {
       await this.#drive('uploads are stuck');
       for (const tab of this.tabs) tab.checkOwner();
       for (const tab of this.tabs) {
-        tab.uploader.configure({ ...tab.input, concurrency: 2, chunkSize: 1000, keepFiles: false });
-        this.give(
-          tab.uploader.addFiles([0, 1, 2].map((index) => fileOf(index + 50, 900, `fresh-${index}.bin`))),
-        );
+        tab.configure({ concurrency: 2, chunkSize: 1000, keepFiles: false });
+        this.addNew(tab, 'plain', [900, 900, 900]);
       }
       await this.#drive('slots are lost');
-      const known = await hashes;
-      for (const { relativePath, chunks } of this.completed) {
-        const expected = known.get(relativePath);
-        const found = JSON.stringify(chunks.map(({ hash }) => hash));
-        if (expected && !expected.includes(found))
-          this.fault(`${relativePath} was completed with other bytes`);
-        for (const { hash } of chunks)
-          if (!this.stored.has(hash)) this.fault(`${relativePath} was completed without all of its bytes`);
-      }
+      await this.#checkFiles();
     } finally {
       for (const undo of this.#undo.reverse()) undo();
       await Promise.all(this.tabs.map(({ uploader }) => uploader.close()));
+      this.drive.close();
     }
     await this.#released();
     const found = [...this.#faults, ...defects.splice(0)];
     if (found.length > 0) throw new Error(found.slice(0, 5).join('\n'));
   }
 
-  /** Resumes and retries uploads and provides files, until every upload is done or canceled. */
-  async #drive(stuck: string): Promise<void> {
-    const open = (): string[] =>
-      this.tabs.flatMap(({ uploader }, at) =>
-        uploader.snapshot.files
-          .filter(({ phase }) => phase !== 'done' && phase !== 'canceled')
-          .map(
-            (file) => `tab ${at}: ${file.name} ${file.phase} ${file.pauseReason ?? file.error?.code ?? ''}`,
-          ),
-      );
+  /** New files end without a command, whatever other files wait for. */
+  async #endWithoutHelp(): Promise<void> {
+    const { service } = this;
+    const names = this.tabs.flatMap((tab) => {
+      tab.uploader.restore();
+      tab.configure({ manual: false });
+      if (this.drive.isAway) this.addNew(tab, 'drive', AWAY_SIZES);
+      if (service.isSilent) this.addNew(tab, 'second', NEW_SIZES);
+      return this.addNew(tab, 'plain', NEW_SIZES);
+    });
+    const isNew = (name: string): boolean => names.includes(name);
+    service.isCut = isNew;
+    // Each change repeats the PUTs to a silent storage, too, and these then keep their slots for two seconds.
+    if (service.isSilent) service.cutCount = 0;
+    else if (service.cutCount > 0) service.cutCount = Number.POSITIVE_INFINITY;
     const isStuck = this.#watch();
-    await settled();
+    const open = (): string[] => {
+      const listed = this.tabs.flatMap(({ uploader }) => uploader.snapshot.files);
+      return names.flatMap((name) => {
+        const file = listed.find(({ relativePath }) => relativePath === name);
+        if (!file) return [`${name} is not in the list`];
+        return file.phase === 'done' || this.#mayFail(file) ? [] : [describe(file)];
+      });
+    };
     while (open().length > 0) {
       for (const { uploader } of this.tabs) {
         uploader.allowSignIn();
         if (uploader.snapshot.auth.required) uploader.signIn();
-        for (const { id, phase, pauseReason, relativePath } of uploader.snapshot.files) {
+      }
+      for (let round = 0; round < 5; round += 1) await settled();
+      const putCount = names.reduce((sum, name) => sum + (service.putCounts.get(name) ?? 0), 0);
+      const isEndless = putCount > MOST_PUTS * names.length;
+      if (!isEndless && !isStuck()) continue;
+      this.fault(`${isEndless ? 'endless PUTs' : 'do not end without help'}: ${open().join(', ')}`);
+      return;
+    }
+  }
+
+  /** Returns true for an upload whose commit had no response, and whose session is gone: only the user knows what to do. */
+  #mayFail({ relativePath, error }: FileSnapshot): boolean {
+    return error?.code === 'session-expired' && this.service.isCompleteWithoutAnswer(relativePath);
+  }
+
+  #endWeather(): void {
+    this.drive.isAway = false;
+    Object.assign(this.service, {
+      isSilent: false,
+      cutCount: 0,
+      forgetfulCount: 0,
+      sessionLifeChunks: Number.POSITIVE_INFINITY,
+      commitAnswer: 'arrives',
+    });
+  }
+
+  /** Checks that the service has all completed files, with the right bytes, and none twice. */
+  async #checkFiles(): Promise<void> {
+    const { service } = this;
+    for (const { relativePath, hashes } of this.completed) {
+      const file = this.#newFiles.get(relativePath) ?? FILES.find(({ name }) => name === relativePath);
+      if (file && !(await service.isSame(hashes, file)))
+        this.fault(`${relativePath} was completed with other bytes`);
+    }
+    for (const name of this.#newFiles.keys()) {
+      const storedCount = service.files.filter(({ path }) => path === name).length;
+      if (storedCount > 1 && !this.canceled.has(name)) this.fault(`${name} was stored ${storedCount} times`);
+    }
+  }
+
+  /** Resumes and retries uploads and provides files, until every upload is done or canceled. */
+  async #drive(stuck: string): Promise<void> {
+    const isOver = (file: FileSnapshot): boolean =>
+      file.phase === 'done' || file.phase === 'canceled' || this.#mayFail(file);
+    const open = (): string[] =>
+      this.tabs.flatMap(({ uploader }, at) =>
+        uploader.snapshot.files.filter((file) => !isOver(file)).map((file) => `tab ${at}: ${describe(file)}`),
+      );
+    const isStuck = this.#watch();
+    await settled();
+    while (open().length > 0) {
+      for (const tab of this.tabs) {
+        const { uploader } = tab;
+        uploader.allowSignIn();
+        if (uploader.snapshot.auth.required) uploader.signIn();
+        for (const snapshot of uploader.snapshot.files) {
+          const { id, phase, pauseReason, relativePath } = snapshot;
           this.give(uploader.apply({ type: 'undo' }, [id]));
-          if (phase === 'failed') this.give(uploader.retry(id));
+          if (phase === 'failed' && !isOver(snapshot)) this.give(uploader.retry(id));
           if (pauseReason === 'user') this.give(uploader.resume(id));
-          const file = FILES.find(({ name }) => name === relativePath);
-          if (pauseReason === 'needs-file' && file) this.give(uploader.provide(id, file));
+          const file = FILES.find(({ name }) => name === relativePath) ?? this.#newFiles.get(relativePath);
+          if (pauseReason === 'needs-file' && file) this.give(tab.provide(id, file));
         }
         // Files that were added with `manual` wait for `start()`, even if `manual` is off by now.
         this.give(uploader.start());
