@@ -217,9 +217,15 @@ export function savedOf({
 /** Errors of a commit that do not say whether the service has completed the file. */
 const UNANSWERED: readonly ErrorCode[] = ['network', 'offline', 'timeout', 'service-failed', 'bad-response'];
 
-/** Returns true if the service may have completed the file although the commit has failed with this error. */
-export const isUnanswered = (error: unknown): boolean =>
-  error instanceof UploaderError && UNANSWERED.includes(error.code);
+/**
+ * Returns true if the service may have completed the file although the commit has failed with this error. A proxy may answer 503
+ * after it has forwarded the commit.
+ */
+export function isUnanswered(error: unknown): boolean {
+  if (!(error instanceof UploaderError)) return false;
+  const { code, debugInfo, status } = error;
+  return UNANSWERED.includes(code) || (code === 'rate-limited' && status !== 429 && debugInfo === undefined);
+}
 
 /** Time after a stored chunk in which the service certainly knows the session, in milliseconds. */
 const LATELY_MS = 60_000;

@@ -199,6 +199,18 @@ describe('a commit whose response is lost', () => {
           expect(engine.service.count('put')).to.equal(Math.ceil(sizeBytes / 1000));
         });
 
+  for (const error of [CERTAIN, taken])
+    it(`because a proxy answers 503, and whose session then gets a ${error.status}, stores no second file`, async () => {
+      const engine = world({ onConflict: 'rename', answers: ['open', 'presign', 'put'] });
+      await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
+      const busy = new UploaderError('rate-limited', 'busy', { status: 503 });
+      (await engine.service.nextRequest('commit')).refuse(busy);
+      void engine.service.refuseAll('commit', error);
+      await until(() => engine.phase('a.bin') === 'failed' || engine.service.count('open') > 1);
+      expect(engine.service.count('open')).to.equal(1);
+      expect(engine.row('a.bin')?.error?.code).to.equal('session-expired');
+    });
+
   it('is repeated on the next visit without the file, and nothing is sent again if the session is gone', async () => {
     const store = newStore();
     const first = world({ store, answers: ['open', 'presign', 'put'] });

@@ -104,8 +104,16 @@ describe('the table of a session', () => {
     expect(reduce(resumed, REFUSED).state.phase).to.equal('unsure');
     for (const code of ['network', 'offline', 'timeout', 'service-failed', 'bad-response'] as const)
       expect(isUnanswered(new UploaderError(code, 'no'))).to.equal(true);
-    for (const code of ['rate-limited', 'forbidden', 'name-taken', 'session-expired', 'bad-config'] as const)
+    for (const code of ['forbidden', 'name-taken', 'session-expired', 'bad-config'] as const)
       expect(isUnanswered(new UploaderError(code, 'no'))).to.equal(false);
+  });
+
+  it('takes a 429, and a 503 of the service itself, as a refusal of a commit, but not the 503 of a proxy', () => {
+    const isSure = (details: { readonly status: number; readonly debugInfo?: string }): boolean =>
+      !isUnanswered(new UploaderError('rate-limited', 'busy', details));
+    expect(isSure({ status: 429 })).to.equal(true);
+    expect(isSure({ status: 503, debugInfo: 'overloaded' })).to.equal(true);
+    expect(isSure({ status: 503 })).to.equal(false);
   });
 
   it('keeps the time of the first 202, also over polls without a response, until the time is over', () => {
