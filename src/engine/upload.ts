@@ -307,8 +307,8 @@ export class Upload {
   }
 
   /**
-   * Repeats a commit of an earlier run whose result is open. Resolves with `undefined` if there is none, or if the record, the
-   * session or chunks are lost.
+   * Repeats a commit of an earlier run whose result is open. Resolves with `undefined` if there is none, or if the record or chunks
+   * are lost.
    */
   async #confirm(signal: AbortSignal, send: Send): Promise<RunResult | undefined> {
     const { isCommitted, record } = this.resumeState;

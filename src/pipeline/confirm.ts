@@ -1,14 +1,13 @@
 // Repeats a commit that the service accepted (202) in an earlier run, or did not answer. Needs only the record, not the file.
 
-import type { CommitAnswer } from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
 import { plan } from './plan.ts';
 import type { RunParts, RunResult } from './run.ts';
-import { SessionLost, type SessionMarks, type SessionParts, UploadSession } from './upload-session.ts';
+import { type SessionParts, UploadSession } from './upload-session.ts';
 
 export type ConfirmParts = CommitParts & SessionParts & Pick<RunParts, 'onCommit' | 'onOpened'>;
 
-/** Resolves with `undefined` if the file has to be uploaded again, because the record, the session or chunks are lost. */
+/** Resolves with `undefined` if the file has to be uploaded again, because the record or chunks are lost. */
 export async function confirm(key: string, parts: ConfirmParts): Promise<RunResult | undefined> {
   const { calls, store } = parts;
   // `find` also takes the lock.
@@ -26,18 +25,8 @@ export async function confirm(key: string, parts: ConfirmParts): Promise<RunResu
   parts.onOpened(planned);
   if (state.phase === 'accepted') parts.onAccepted();
   else parts.onCommit();
-  const answer = await commit(session, chunks, parts, fileHash).catch(orLost);
-  if (answer?.missing.length === 0) {
-    session.forget().catch(() => undefined);
-    return { session: state.session, chunks, fileHash, body: answer.body };
-  }
-  if (!answer) await store.update(key, NOT_COMMITTED);
-  return undefined;
-}
-
-const NOT_COMMITTED: SessionMarks = { acceptedAtMs: undefined, commitSentAtMs: undefined };
-
-function orLost(error: unknown): CommitAnswer | undefined {
-  if (!(error instanceof SessionLost)) throw error;
-  return undefined;
+  const { missing, body } = await commit(session, chunks, parts, fileHash);
+  if (missing.length > 0) return undefined;
+  session.forget().catch(() => undefined);
+  return { session: state.session, chunks, fileHash, body };
 }

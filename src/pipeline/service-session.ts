@@ -261,14 +261,14 @@ export function judge(
 ): Verdict {
   if (!(error instanceof UploaderError) || !('session' in state)) return 'fail';
   const { code, debugInfo } = error;
-  const isUnsure = state.phase === 'unsure';
+  // The last poll of an earlier run may be without a response.
+  const isUnsure = state.phase === 'unsure' || (state.phase === 'accepted' && state.isResumed);
   if (code === 'name-taken') return isUnsure ? 'may-be-complete' : canRename ? 'next-name' : 'fail';
   if (!codeFacts(code).endsSession && !(state.isResumed && code === 'forbidden')) return 'fail';
   const isCertain = debugInfo !== undefined && nowMs - storedAtMs >= LATELY_MS;
   if (code !== 'token-rejected' && repeatCount < (isCertain ? CERTAIN_REPEATS : REPEATS)) return 'ask-again';
+  if (isUnsure) return code === 'session-expired' ? 'may-be-complete' : 'fail';
   switch (state.phase) {
-    case 'unsure':
-      return code === 'session-expired' ? 'may-be-complete' : 'fail';
     case 'accepted':
       return code === 'session-expired' && hasProgress ? 'next-session' : 'fail';
     case 'open':

@@ -158,7 +158,7 @@ describe('a commit that the service answers with 202', () => {
     await until(() => phase() === 'committing');
   });
 
-  it('asks for the file after a reload if the service has lost the session', async () => {
+  it('fails after a reload if the service has lost the session, because the file may be complete', async () => {
     const file = freshFile(3 * 65_536);
     const store = newStore();
     await accept(file, 1, { headers: { 'retry-after': '300' } });
@@ -166,12 +166,12 @@ describe('a commit that the service answers with 202', () => {
     await before.uploader.addFiles([file]);
     await until(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
     await before.uploader.close();
-    await addFault({ operation: 'commit', status: 410, times: 2, match: { fileName: file.name } });
+    await addFault({ operation: 'commit', status: 410, times: 4, match: { fileName: file.name } });
 
-    const { phase, uploader } = await createEngine(store);
-    await until(() => uploader.snapshot.files[0]?.pauseReason === 'needs-file');
-    await uploader.addFiles([file]);
-    await until(() => phase() === 'done');
+    const { codes, phase } = await createEngine(store);
+    await until(() => phase() === 'failed');
+    expect(codes).to.deep.equal(['session-expired']);
+    expect((await operationsOf(file)).filter((operation) => operation === 'session')).to.have.length(1);
   });
 
   it('does not keep other files from starting', async () => {

@@ -170,6 +170,14 @@ describe('a session is given up', () => {
       expect(judge(MODELS.unsure, { ...of(code), repeatCount: 3 })).to.equal('fail');
   });
 
+  it('never after a commit that an earlier run had accepted: its last poll may be without a response', () => {
+    const resumed = modelOf(savedOf(MODELS.accepted), 1000);
+    for (const canRename of [true, false])
+      for (const code of ['session-expired', 'name-taken'] as const)
+        expect(judge(resumed, { ...of(code), canRename, repeatCount: 3 })).to.equal('may-be-complete');
+    expect(judge(MODELS.accepted, { ...gone, repeatCount: 3 })).to.equal('next-session');
+  });
+
   it('for another name if the upload may get one, which is no loss', () => {
     expect(judge(MODELS.open, { ...of('name-taken'), canRename: true })).to.equal('next-name');
     expect(judge(MODELS.open, of('name-taken'))).to.equal('fail');
