@@ -72,10 +72,14 @@ export class SignOut {
   /** Deletes all data, or joins a deletion in progress. Does not join `earlier`, because files may have been added since. */
   #leave(earlier?: Leaving): Leaving {
     if (this.#leaving && this.#leaving !== earlier) return this.#leaving;
-    const open = this.#parts.scheduler.all.flatMap(({ connection, phase, session, resumeState }) => {
-      const isOpen = phase !== 'done' && phase !== 'canceled' && !resumeState.isAccepted;
-      return session && isOpen ? [{ service: connection.service, session }] : [];
-    });
+    const open = this.#parts.scheduler.all.flatMap(
+      ({ connection, phase, session, resumeState, savedSession }) => {
+        // The record may be written only later.
+        const isAccepted = (savedSession?.acceptedAtMs ?? resumeState.record?.acceptedAtMs) !== undefined;
+        const isOpen = phase !== 'done' && phase !== 'canceled' && !isAccepted;
+        return session && isOpen ? [{ service: connection.service, session }] : [];
+      },
+    );
     const leaving = { open, deleted: this.#delete() };
     this.#leaving = leaving;
     const end = (): void => {

@@ -136,6 +136,18 @@ describe('saved data of an upload', () => {
     expect(engine.service.log.filter((line) => line === 'open')).to.have.length(3);
   });
 
+  it('is not canceled on sign-out if the service has accepted it, also before its record is written', async () => {
+    const store = newStore();
+    const find: typeof store.find = () => new Promise(() => undefined);
+    const engine = world({ store: { ...store, find }, answers: ['open', 'presign', 'put', 'cancel'] });
+    await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
+    (await engine.service.nextRequest('commit')).answer({ missing: [], pending: {} });
+    await settled();
+    await engine.uploader.signOut();
+    expect(engine.service.count('commit')).to.equal(1);
+    expect(engine.service.count('cancel')).to.equal(0);
+  });
+
   it('is deleted by a second sign-out too, if a file was added since the first', async () => {
     const store = newStore();
     const cleared = deferred();

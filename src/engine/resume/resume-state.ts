@@ -142,11 +142,6 @@ export class ResumeState {
     return this.#record;
   }
 
-  /** True if the service has accepted the commit (202). */
-  get isAccepted(): boolean {
-    return this.#record?.acceptedAtMs !== undefined;
-  }
-
   /** True if a commit was accepted, or sent and not answered. It can then be repeated without the file. */
   get isCommitted(): boolean {
     if (!this.#record) return false;
