@@ -228,7 +228,7 @@ describe('a commit whose response is lost', () => {
       [0, 1000, 2000].map((at) => sha256(fileOf(1, 2500).slice(at, at + 1000))),
     ))
       engine.service.stored.add(hash);
-    await until(() => engine.phase('a.bin') !== 'failed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.count('open')).to.equal(0);
   });
 
