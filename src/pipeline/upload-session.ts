@@ -194,7 +194,8 @@ export class UploadSession {
       return first;
     }, signal);
     this.#session = opening.then((session) => this.#onOpened(session));
-    this.#session.catch(() => undefined);
+    // The run may have ended before its turn for the early request.
+    this.#session.catch(() => this.#early && this.dropEarly());
     if (this.#file?.chosenChunkSize) await this.#session;
   }
 

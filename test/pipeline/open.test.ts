@@ -20,6 +20,22 @@ describe('a file of one chunk', () => {
 });
 
 describe('a file of several chunks', () => {
+  it('cancels the session that it requested early if it is paused during an outage', async () => {
+    const canceled: string[] = [];
+    const { controller, service, start } = setUpRun(fileOf(27, 2500), {
+      cancel: async ({ header }) => void canceled.push(header),
+      retrying: (_call, signal) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    });
+    const running = rejection(start());
+    (await service.nextRequest('open')).answer({ sessionId: 'early', header: 'early' });
+    await settled();
+    controller.abort('paused');
+    expect(await running).to.equal('paused');
+    await settled();
+    expect(canceled).to.deep.equal(['early']);
+  });
+
   it('opens a session in its folder, and saves it with the settings that change chunks', async () => {
     const file = fileOf(2, 2500, 'two and a half.bin');
     const { keeper, open: picked, parts, service } = setUpRun(file);
