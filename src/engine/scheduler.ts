@@ -190,7 +190,7 @@ export class Scheduler {
     const { waitingUsers } = this.#slots;
     let runningCount = 0;
     let usable = 0;
-    let waitingForSignInCount = 0;
+    let usableAfterSignIn = 0;
     let nextWaitMs = Number.POSITIVE_INFINITY;
     for (const [upload, changedMs] of this.#running) {
       if (needsNothing(upload)) continue;
@@ -199,8 +199,11 @@ export class Scheduler {
       const isTransferring = upload.attempt === undefined;
       const activeMs = isTransferring ? Math.max(changedMs, upload.usedSlotMs) : changedMs;
       const activeUntilMs = activeMs + ACTIVE_MS;
-      if (waitsForSignIn(upload)) waitingForSignInCount += 1;
-      else if (isTransferring && waitingUsers.has(upload)) {
+      if (waitsForSignIn(upload)) {
+        usableAfterSignIn += usableNow;
+        // Its PUTs continue, and need no event of the upload.
+        nextWaitMs = Math.min(nextWaitMs, ACTIVE_MS);
+      } else if (isTransferring && waitingUsers.has(upload)) {
         usable += usableNow;
         nextWaitMs = Math.min(nextWaitMs, ACTIVE_MS);
       } else if (activeUntilMs > nowMs) {
@@ -211,7 +214,7 @@ export class Scheduler {
     const isFull =
       usable >= limit || runningCount >= limit * RUNNING_PER_ACTIVE || this.#running.size >= MOST_RUNNING;
     const isWanted = (upload: Upload): boolean =>
-      usable + waitingForSignInCount < limit || !waitsForSignIn(upload);
+      usable + usableAfterSignIn < limit || !waitsForSignIn(upload);
     const next = isFull ? undefined : this.#queue.shift(isWanted);
     if (!next && !this.#queue.isEmpty && nextWaitMs < Number.POSITIVE_INFINITY)
       this.#waitTimer = setTimeout(() => this.#pump(), nextWaitMs);
