@@ -75,11 +75,12 @@ export class Host {
       Math.max(ms, Math.min(ms * 2 ** stallCount, LONGEST_SILENCE_MS));
     const times = (factor: number): number =>
       afterStalls(Math.max(stallMs, Math.min(stallMs * factor, MOST_PATIENCE_MS)));
-    const after = (silenceMs: number): number => Math.min(SILENCE_FACTOR * silenceMs, LONGEST_SILENCE_MS);
+    const afterSilence = (silenceMs: number): number =>
+      Math.min(SILENCE_FACTOR * silenceMs, LONGEST_SILENCE_MS);
     return {
-      firstByteMs: Math.max(times(PATIENCE_BEFORE_FIRST_BYTE), after(silences.firstByteMs)),
+      firstByteMs: Math.max(times(PATIENCE_BEFORE_FIRST_BYTE), afterSilence(silences.firstByteMs)),
       stallMs: afterStalls(stallMs),
-      answerMs: Math.max(times(PATIENCE_FOR_ANSWER), after(silences.answerMs)),
+      answerMs: Math.max(times(PATIENCE_FOR_ANSWER), afterSilence(silences.answerMs)),
       stallCount,
     };
   }

@@ -171,8 +171,8 @@ export class UploadSession {
     this.stored = state.phase === 'none' || state.phase === 'too-large' ? new Map() : stored;
     this.#isSaved = this.#identity !== undefined;
     if ('session' in state) this.#session = Promise.resolve(state.session);
-    const known = savedOf(this.#model);
-    if (known) this.#parts.onSession(known);
+    const resumed = savedOf(this.#model);
+    if (resumed) this.#parts.onSession(resumed);
   }
 
   /**
@@ -202,11 +202,11 @@ export class UploadSession {
   /** Saves that chunks have to be smaller, and opens the next session. Throws `cause` if nothing may be sent again. */
   async shrink(smallerBytes: number, cause: unknown): Promise<void> {
     const session = await this.session;
-    const found = await this.#takeRecord();
-    if (found?.session && found.session.header !== session.header) {
+    const record = await this.#takeRecord();
+    if (record?.session && record.session.header !== session.header) {
       // Another tab has come further with the same file.
       void this.#parts.cancel(session);
-      this.resume(found, found.stored);
+      this.resume(record, record.stored);
     } else {
       this.#move({ type: 'chunk-too-large', smallerBytes });
       await this.#saved;
@@ -244,8 +244,8 @@ export class UploadSession {
   /** Notes and saves a chunk that the service or the storage has taken in this session. */
   onStored(chunk: StoredChunk): void {
     const { index, hash, receipt } = chunk;
-    const known = this.stored.get(index);
-    if (known?.hash === hash && known.receipt === receipt) return;
+    const storedChunk = this.stored.get(index);
+    if (storedChunk?.hash === hash && storedChunk.receipt === receipt) return;
     const isNew = !this.#storedIndexes.has(index);
     this.#storedIndexes.add(index);
     this.#move({ type: 'chunk-stored', isNew, atMs: performance.now() });
@@ -309,12 +309,12 @@ export class UploadSession {
 
   /** Changes the state. If this changes what is known of the session, reports and saves it. */
   #move(event: SessionEvent): void {
-    const before = savedOf(this.#model);
+    const previous = savedOf(this.#model);
     this.#model = reduce(this.#model, event);
-    const after = savedOf(this.#model);
-    if (!after || JSON.stringify(before) === JSON.stringify(after)) return;
-    this.#parts.onSession(after);
-    this.#saved = this.#save(event.type, after).catch(() => undefined);
+    const current = savedOf(this.#model);
+    if (!current || JSON.stringify(previous) === JSON.stringify(current)) return;
+    this.#parts.onSession(current);
+    this.#saved = this.#save(event.type, current).catch(() => undefined);
   }
 
   async #save(
@@ -330,10 +330,10 @@ export class UploadSession {
     const saved = savedOf(this.#model);
     if (!identity || !saved || !this.#file) return;
     this.#isSaved = true;
-    const known = event === 'opened' ? [] : chunks;
-    const stored = new Map(known.map(({ index, hash, receipt }) => [index, { hash, receipt }]));
+    const committed = event === 'opened' ? [] : chunks;
+    const stored = new Map(committed.map(({ index, hash, receipt }) => [index, { hash, receipt }]));
     await store?.save({ ...this.#file.newRecord(identity), ...saved, stored, fileHash });
-    if (known.length > 0) await store?.saveChunks(identity.key, known);
+    if (committed.length > 0) await store?.saveChunks(identity.key, committed);
   }
 
   /** Identifies the file of an upload that had no record. Resolves with the record that another tab has left. */
@@ -350,9 +350,9 @@ export class UploadSession {
     const identity = await this.#file?.identify();
     // `find` also takes the lock, which a run that has ended must not take.
     signal.throwIfAborted();
-    const found = identity && (await store?.find(identity.key));
+    const record = identity && (await store?.find(identity.key));
     signal.throwIfAborted();
     this.#identity = identity;
-    return found;
+    return record;
   }
 }

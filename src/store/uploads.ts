@@ -109,9 +109,9 @@ export function createUploadStore({
       written = undefined; // The transaction may run twice.
       if (count !== clearCount) return value;
       before = own(key, value);
-      const after = next(before);
-      if (!after) return isNewer(value) ? value : undefined;
-      written = writeRecord(after);
+      const changed = next(before);
+      if (!changed) return isNewer(value) ? value : undefined;
+      written = writeRecord(changed);
       return written;
     });
     if (written && count === clearCount) own(key, written);
@@ -249,16 +249,16 @@ export function createUploadStore({
 
     async list(wanted) {
       const listed = wanted ?? (await keys());
-      const found: UploadRecord[] = [];
+      const list: UploadRecord[] = [];
       for (let at = 0; at < listed.length; at += BATCH_SIZE) {
         const batch = listed.slice(at, at + BATCH_SIZE);
         const values = await records.read((store) =>
           Promise.all(batch.map((key) => promisifyRequest<unknown>(store.get(key)))),
         );
         const saved = values.map(readRecord).filter((record) => record !== undefined);
-        found.push(...(await withStored(saved)));
+        list.push(...(await withStored(saved)));
       }
-      return found.filter(({ file, session, isWithdrawn }) => (file || session) && !isWithdrawn);
+      return list.filter(({ file, session, isWithdrawn }) => (file || session) && !isWithdrawn);
     },
 
     async prune(keepMsOf, isInUse = () => false) {

@@ -203,8 +203,8 @@ export class TabLocks {
 }
 
 async function heldNames(): Promise<ReadonlySet<string | undefined>> {
-  const found = await globalThis.navigator?.locks?.query().catch(() => undefined);
-  return new Set(found?.held?.map(({ name }) => name));
+  const locks = await globalThis.navigator?.locks?.query().catch(() => undefined);
+  return new Set(locks?.held?.map(({ name }) => name));
 }
 
 /**
