@@ -8,6 +8,7 @@ import type { AddedFile, FileId, NextAttempt, PickedFile, UploadRecord } from '.
 import { confirm } from '../pipeline/confirm.ts';
 import { chunkSizeFor, plan } from '../pipeline/plan.ts';
 import { type RunResult, run } from '../pipeline/run.ts';
+import { isCancelable } from '../pipeline/service-session.ts';
 import type { Connection } from './connection.ts';
 import { openAgain } from './files.ts';
 import { prepare } from './prepare.ts';
@@ -348,9 +349,10 @@ export class Upload {
     const waitForBytes = () =>
       hashSliceOf(this, signal, send)(file.slice(0, 1), { keepBytes: false, signal });
     const body = await prepare(file, settings, signal, send, this.#context.times, waitForBytes);
-    if (this.progress.resize(body.size) && this.savedSession?.session) {
-      void service.cancel(this.savedSession.session);
+    const { savedSession } = this;
+    if (this.progress.resize(body.size) && savedSession?.session) {
       this.savedSession = undefined;
+      if (isCancelable(savedSession)) await service.cancel(savedSession.session);
     }
     // Not if the user has chosen another name.
     if (this.name === this.#bodyName) this.rename(body.name);

@@ -2,6 +2,7 @@
 
 import type { Calls, HashAlgorithm, PickedFile, SavedSession, UploadRecord } from '../core/types.ts';
 import { withFreeName } from './renaming.ts';
+import { isCancelable } from './service-session.ts';
 import { type FileParts, type Identity, type SessionParts, UploadSession } from './upload-session.ts';
 
 export interface OpenFile extends PickedFile {
@@ -60,8 +61,11 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<UploadSess
       metadata ??= record?.metadata;
       if (record && (record.bodyBytes ?? record.sizeBytes) === file.body.size)
         session.resume(record, record.stored);
-      // `transformFile` made another file of it than before.
-      else if (record?.session) void parts.cancel(record.session);
+      // `transformFile` made another file of it than before. A service that reserves names would refuse the next session.
+      else if (record?.session && isCancelable(record)) {
+        session.dropEarly();
+        await parts.cancel(record.session);
+      }
     } catch (error) {
       session.dropEarly();
       throw error;

@@ -194,6 +194,10 @@ export function stateOf({
   return { phase: largestChunkBytes < chunkSizeBytes ? 'too-large' : 'open', ...own };
 }
 
+/** Returns true if the session may be canceled because other bytes are sent: no commit of it was accepted or is unsure. */
+export const isCancelable = (saved: SavedSession): boolean =>
+  ['open', 'too-large'].includes(stateOf(saved).phase);
+
 /**
  * Returns what is saved of the session; `undefined` if there is none. The record of a lost session stays as it is until the next
  * session is open, so that a retry can resume if opening fails.

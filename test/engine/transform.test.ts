@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { createSettings } from '../../src/core/config.ts';
 import { prepare } from '../../src/engine/prepare.ts';
 import { fileOf, sha256 } from '../support/bytes.ts';
-import { deferred, until } from '../support/collect.ts';
+import { deferred, settled, until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { createUnfinished, newStore, type World, world } from '../support/world.ts';
 
@@ -187,6 +187,21 @@ describe('on the next visit, an upload with transformFile', () => {
     const engine = await nextVisit((file) => smaller(file, 1500));
     expect([engine.service.count('open'), engine.service.count('cancel')]).to.deep.equal([1, 1]);
     expect(engine.row('photo.jpg')).to.include({ sizeBytes: 1500, sentBytes: 1500 });
+  });
+
+  it('of another size opens its session after the one before is canceled, because a service may reserve names', async () => {
+    const store = await createUnfinished(photo, { transformFile: (file: File) => smaller(file) });
+    const transformFile = (file: File): File => smaller(file, 1500);
+    const { service, ...engine } = world({ transformFile, store });
+    await until(() => engine.row('photo.jpg')?.pauseReason === 'needs-file');
+    await engine.uploader.addFiles([photo]);
+    const cancel = await service.nextRequest('cancel');
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(service.log).to.deep.equal(['cancel']);
+    cancel.answer();
+    service.answerAll();
+    await engine.waitForChange('upload-completed');
+    expect(service.log.slice(0, 2)).to.deep.equal(['cancel', 'open']);
   });
 
   it('repeats an accepted commit with all chunks, without the file, whatever its size was', async () => {
