@@ -190,6 +190,8 @@ async function send(
     },
   });
   let isBudgeted = bytes.body !== undefined;
+  /** What has read the bytes; at first, the hash stage. */
+  let reader = parts.hashSlice;
   let slot = firstSlot;
   let ticket = firstTicket;
   /** Bytes that the bandwidth limit has allowed, but that are not sent yet. */
@@ -234,13 +236,14 @@ async function send(
         ticket = undefined;
         continue;
       }
-      if (parts.read === parts.copySlice) bytes.body = undefined;
+      if (parts.read !== reader) bytes.body = undefined;
       const isUnsure = parts.copySlice !== undefined && parts.read !== parts.copySlice;
       if (!bytes.body) {
+        reader = parts.read;
         // Without a slot, its bytes count as hashed ahead.
         isBudgeted ||= budget.reserve(chunk.sizeBytes);
         const timer = setTimeout(() => isBudgeted && releaseSlot(), READ_IN_SLOT_MS);
-        bytes.body = await readBody(chunk, parts.file, parts.read, signal).finally(() => clearTimeout(timer));
+        bytes.body = await readBody(chunk, parts.file, reader, signal).finally(() => clearTimeout(timer));
         if (!slot) continue;
       }
       const change = connectionChange();

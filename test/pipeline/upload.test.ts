@@ -212,6 +212,37 @@ describe('a chunk whose bytes do not arrive when it is read again', () => {
   });
 });
 
+describe('a copy that the browser has to send instead of a slice', () => {
+  it('is made once, also if that takes longer than the chunk keeps its slot', async () => {
+    const clock = stopClock();
+    try {
+      const { parts, service, slots, ticketed } = await setUpSending([1]);
+      let copyCount = 0;
+      const arrivals = [deferred<void>(), deferred<void>()];
+      const copySlice: HashSlice = async (...given) => {
+        copyCount += 1;
+        await arrivals[copyCount - 1]?.promise;
+        return parts.hashSlice(...given);
+      };
+      const sending = collect(upload(streamOf(await ticketed()), { ...parts, copySlice }));
+      (await service.nextRequest('put')).refuse(networkError());
+      await until(async () => {
+        await clock.pass(0);
+        return copyCount === 1;
+      });
+      await clock.pass(1000);
+      expect(slots.taken).to.equal(0);
+      arrivals[0]?.resolve();
+      await until(() => service.waiting('put').length === 1 || copyCount > 1);
+      expect(copyCount).to.equal(1);
+      (await service.nextRequest('put')).answer();
+      expect(await sending).to.have.length(1);
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
 describe('an abort', () => {
   it('ends every PUT, releases every slot, and rejects with its reason', async () => {
     const { controller, slots, parts, service, ticketed } = await setUpSending([1, 2, 3]);
