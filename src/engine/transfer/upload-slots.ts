@@ -18,10 +18,8 @@ interface Waiting {
   readonly enter: (slot: UploadSlot) => void;
 }
 
-/** A slot in use. */
+/** A slot in use. `movedMs`: time of its start, or of the last bytes that it sent. */
 interface Taken {
-  /** Time of its start, and of the last bytes that it sent. */
-  readonly startedMs: number;
   movedMs: number;
 }
 
@@ -31,7 +29,6 @@ interface HostSlots {
   /** Controller of the limit; `undefined` if `concurrency` is a number. */
   readonly adaptive: AdaptiveConcurrency | undefined;
   readonly taken: Set<Taken>;
-  hasAll: boolean;
 }
 
 /** Browsers open at most six HTTP/1.1 connections per host. With HTTP/2 and later, requests share one connection. */
@@ -123,7 +120,7 @@ export class UploadSlots {
 
   #unusedSlotsOf(host: Host): HostSlots {
     const adaptive = this.#concurrency === 'auto' ? new AdaptiveConcurrency(MAX_SLOTS) : undefined;
-    return { host, adaptive, taken: new Set(), hasAll: false };
+    return { host, adaptive, taken: new Set() };
   }
 
   #limitOf({ adaptive }: HostSlots): number {
@@ -168,7 +165,7 @@ export class UploadSlots {
   #slot(lane: HostSlots, user: SlotUser): UploadSlot {
     const { host, taken } = lane;
     const startedMs = performance.now();
-    const slot: Taken = { startedMs, movedMs: startedMs };
+    const slot: Taken = { movedMs: startedMs };
     taken.add(slot);
     user.usedSlotMs = startedMs;
     let measuredBytes = 0;
@@ -185,8 +182,7 @@ export class UploadSlots {
         this.#fill();
       },
       onStored: () => {
-        if (host.isMultiplexed && !lane.hasAll) lane.adaptive?.setMaximum(MAX_MULTIPLEXED);
-        lane.hasAll ||= host.isMultiplexed;
+        if (host.isMultiplexed) lane.adaptive?.setMaximum(MAX_MULTIPLEXED);
         lane.adaptive?.onChunkStored(performance.now() - startedMs);
         this.#fill();
       },
