@@ -9,7 +9,7 @@ import { CHECKS, type Report } from '../../src/cli/conform.ts';
 import { reportText } from '../../src/cli/report.ts';
 import { failuresOf, runConform } from '../support/conform.ts';
 import { type FaultyServer, startFaultyServer } from '../support/mutant-proxy.ts';
-import { known } from '../support/mutations.ts';
+import { COMMIT, changed, known } from '../support/mutations.ts';
 import { OTHER_TOKEN, type OtherService, startOtherService } from '../support/other-service.ts';
 import { ACCESS_MUTANTS } from './mutants-of-access.ts';
 import { UPLOAD_MUTANTS } from './mutants-of-upload.ts';
@@ -168,6 +168,12 @@ describe('conform finds the fault of a service that', () => {
 
   test('(not one without a fault, behind the same proxies)', async () => {
     assert.deepEqual(failuresOf(await runConform(options)), []);
+  });
+
+  test('(not one that numbers its responses)', async () => {
+    service.mutation = changed(COMMIT, (json) => Object.assign(json, { request_id: Math.random() }));
+    const report = await runConform({ ...options, only: 'commit-again-answer' });
+    assert.deepEqual([failuresOf(report), report.passed], [[], 1]);
   });
 
   for (const { fault, check, needsAll, ...mutations } of [...UPLOAD_MUTANTS, ...ACCESS_MUTANTS]) {
