@@ -319,7 +319,8 @@ const TABLE: Table = {
     online: (model) => block(model, 'network', undefined),
     'file-answers': (model) => block(model, 'file', undefined),
     'lock-taken': (model) => block(model, 'tab', 'other-tab'),
-    'lock-acquired': (model) => block(model, 'tab', undefined),
+    // When a tab is closed, all of its uploads come at once: they start in their turn.
+    'lock-acquired': (model) => enter(model, QUEUED, reportResumed('queued')),
   },
   user: { ...unfinished, resume: (model) => requeue(model) },
   suspended: {

@@ -24,8 +24,9 @@ export interface RecordHooks {
   readonly onWarning: (error: UploaderError) => void;
   /** Called when the record has a different name than the file. */
   readonly onNewName: (name: string) => void;
-  /** Called when another tab holds the lock. `onLockAcquired` is called when this tab gets the lock. */
+  /** Called when another tab holds the lock. */
   readonly onLockTaken: () => void;
+  /** Called when this tab has got that lock, and the record has what the other tab has stored. */
   readonly onLockAcquired: () => void;
 }
 
@@ -234,15 +235,15 @@ export class ResumeState {
     this.#register(key);
     this.#use = 'own';
     let isOurs = true;
+    let wasTaken = false;
     await this.#acquire(async () => {
       isOurs = false;
       const free = await this.#tabLocks.tryLock(key);
       if (free) return free;
+      wasTaken = true;
       onTaken?.();
       onLockTaken();
-      const release = await this.#tabLocks.waitForLock(key, signal);
-      onLockAcquired();
-      return release;
+      return this.#tabLocks.waitForLock(key, signal);
     });
     // Waits for pending writes, such as a new name, so that the store returns the latest record.
     await this.#written.catch(() => undefined);
@@ -261,6 +262,7 @@ export class ResumeState {
       await this.#save(copy);
       await this.#saveChunks(key, statesOf(copy));
     }
+    if (wasTaken) onLockAcquired();
     return this.#record;
   }
 

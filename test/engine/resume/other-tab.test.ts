@@ -130,6 +130,25 @@ describe('a saved upload that another tab runs while the page opens', () => {
     expect(one.service.count('cancel')).to.equal(1);
   });
 
+  it('starts in its turn if that tab is closed while many uploads wait for it', async () => {
+    const store = newStore();
+    const names = Array.from({ length: 30 }, (_, index) => `${index}.bin`);
+    const files = names.map((name, index) => fileOf(index, 2500, name));
+    const one = world({ store, keepFiles: true, concurrency: 1 });
+    await one.uploader.addFiles(files);
+    await until(async () => (await store.list()).length === files.length);
+    const other = world({ store, concurrency: 1 });
+    await other.uploader.addFiles(files);
+    await until(() => names.every((name) => other.row(name)?.pauseReason === 'other-tab'));
+    await one.uploader.close();
+    await until(() => names.every((name) => other.row(name)?.phase !== 'paused'));
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(names.filter((name) => other.row(name)?.phase !== 'queued')).to.have.length.within(1, 3);
+    expect(other.service.count('open')).to.be.within(1, 3);
+    other.service.answerAll();
+    await other.waitForChange('upload-completed', files.length);
+  });
+
   it('still waits for that tab after its list was hidden', async () => {
     const { one, other } = await opened();
     await other.uploader.suspend();

@@ -174,12 +174,14 @@ describe('an upload that stops in the tab that has it', () => {
   it('because its file cannot be read resumes in the tab that waits', async () => {
     const drive = { isAway: false };
     const { one, other } = await leaderAndWaiter(onDrive(fileOf(1, 25_000, 'a.bin'), drive));
+    other.service.answerAll('open', 'cancel');
+    await until(() => other.service.count('open') === other.service.count('cancel'));
     drive.isAway = true;
     one.service.answerAll('put');
     await until(() => one.row('a.bin')?.pauseReason === 'needs-file');
     other.service.answerAll();
     await other.waitForChange('upload-completed');
-    await until(() => other.service.count('open') === other.service.count('cancel'));
+    expect(other.service.count('open')).to.equal(other.service.count('cancel'));
   });
 
   it('because it was paused waits when it is resumed after the other tab took it', async () => {
