@@ -125,7 +125,7 @@ export interface CommitOptions {
   /** The timeout is as many times longer. Defaults to 1. */
   readonly patience?: number;
   /** Called when the request is sent, after the wait for a token. */
-  readonly onSend?: () => void;
+  readonly onSend?: () => void | Promise<void>;
 }
 
 /** The result of a commit. */

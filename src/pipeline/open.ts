@@ -3,7 +3,13 @@
 import type { Calls, HashAlgorithm, PickedFile, SavedSession, UploadRecord } from '../core/types.ts';
 import { withFreeName } from './renaming.ts';
 import { isCancelable } from './service-session.ts';
-import { type FileParts, type Identity, type SessionParts, UploadSession } from './upload-session.ts';
+import {
+  cancelFirst,
+  type FileParts,
+  type Identity,
+  type SessionParts,
+  UploadSession,
+} from './upload-session.ts';
 
 export interface OpenFile extends PickedFile {
   /** What is uploaded: `file`, or what `transformFile` made of it. */
@@ -59,12 +65,16 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<UploadSess
       signal.throwIfAborted();
       session.identify(identity);
       metadata ??= record?.metadata;
-      if (record && (record.bodyBytes ?? record.sizeBytes) === file.body.size)
+      if (record && (record.bodyBytes ?? record.sizeBytes) === file.body.size) {
         session.resume(record, record.stored);
-      // `transformFile` made another file of it than before. A service that reserves names would refuse the next session.
+        // Another tab has come further with the same file.
+        const own = savedSession && isCancelable(savedSession) ? savedSession.session : undefined;
+        if (own && own.header !== record.session?.header) void parts.cancel(own);
+      }
+      // `transformFile` made another file of it than before.
       else if (record?.session && isCancelable(record)) {
         session.dropEarly();
-        await parts.cancel(record.session);
+        await cancelFirst(record.session, parts);
       }
     } catch (error) {
       session.dropEarly();

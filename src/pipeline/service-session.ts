@@ -267,7 +267,11 @@ export function judge(
   const { code, debugInfo } = error;
   // The last poll of an earlier run may be without a response.
   const isUnsure = state.phase === 'unsure' || (state.phase === 'accepted' && state.isResumed);
-  if (code === 'name-taken') return isUnsure ? 'may-be-complete' : canRename ? 'next-name' : 'fail';
+  if (code === 'name-taken') {
+    if (isUnsure) return 'may-be-complete';
+    // The service may have completed the file since it accepted the commit, and refuse each later commit for this reason.
+    return canRename && state.phase !== 'accepted' ? 'next-name' : 'fail';
+  }
   if (!codeFacts(code).endsSession && !(state.isResumed && code === 'forbidden')) return 'fail';
   const isCertain = debugInfo !== undefined && nowMs - storedAtMs >= LATELY_MS;
   if (code !== 'token-rejected' && repeatCount < (isCertain ? CERTAIN_REPEATS : REPEATS)) return 'ask-again';

@@ -1,9 +1,11 @@
 // The session of one upload: carries out what the table in `service-session.ts` says, in a run and while a commit is repeated.
 // Requests, cancels and saves the session, and calls the service in it.
 
+import type { ErrorCode } from '../core/error-codes.ts';
 import { UploaderError } from '../core/errors.ts';
 import { backoffMs, type RetryPolicy } from '../core/retries.ts';
 import type {
+  Calls,
   CommitAnswer,
   SavedSession,
   Session,
@@ -51,6 +53,7 @@ export interface Identity {
 export type RequestSession = () => Promise<Session>;
 
 export interface SessionParts {
+  readonly calls: Pick<Calls, 'cancel'>;
   /** Access to the record; `undefined` if nothing is saved. */
   readonly store: RecordKeeper | undefined;
   readonly policy: RetryPolicy;
@@ -94,8 +97,30 @@ const WORTH_A_RECORD: readonly SessionEvent['type'][] = [
   'commit-unanswered',
 ];
 
+/** Errors after which a session is canceled again. */
+const UNREACHABLE: readonly ErrorCode[] = ['network', 'offline'];
+
 /** Attempts of `backoffMs` that stand for the delays before a call is repeated: about 2, 8 and 30 s. */
 const REPEAT_ATTEMPTS = [2, 4, 6];
+
+/**
+ * Cancels a session before the next one is opened, because a service that reserves names would refuse that one. Waits for the
+ * network; if the service refuses, its answer to the next request says more. Rejects only with the signal's reason.
+ */
+export async function cancelFirst(
+  session: Session,
+  { calls, retrying, signal }: Pick<SessionParts, 'calls' | 'retrying' | 'signal'>,
+): Promise<void> {
+  const cancel = async (): Promise<void> => {
+    try {
+      await calls.cancel?.(session, signal);
+    } catch (error) {
+      if (error instanceof UploaderError && UNREACHABLE.includes(error.code)) throw error;
+    }
+  };
+  await retrying(cancel, signal).catch(() => undefined);
+  signal.throwIfAborted();
+}
 
 export class UploadSession {
   /** Chunks that the record has for this session. */
@@ -106,12 +131,13 @@ export class UploadSession {
   #session: Promise<Session> | undefined;
   /** A request that was made before it was certain that a session is needed. */
   #early: { readonly request: RequestSession; readonly answer: Promise<Session> } | undefined;
+  /** Resolves when the session that was requested early is canceled. */
+  #dropped: Promise<void> | undefined;
   /** Identity of the record; `undefined` if the upload needs none. */
   #identity: Identity | undefined;
   /** True if there is a record of this session, or of the one before. */
   #isSaved = false;
   #identifying: Promise<UploadRecord | undefined> | undefined;
-  #saved: Promise<void> = Promise.resolve();
   /** Chunks of the commit, and the hash of the file, which are saved with it. */
   #committed: { readonly chunks: readonly StoredChunk[]; readonly fileHash: string | undefined } | undefined;
   /** Indexes of the chunks that were stored in any session of this run. */
@@ -148,14 +174,14 @@ export class UploadSession {
     this.#early = { request, answer: request() };
     // Its error is thrown, or the call is repeated, when the session is needed.
     this.#early.answer.catch(() => undefined);
-    this.#move({ type: 'requested' });
+    void this.#move({ type: 'requested' });
   }
 
   /** Cancels the session that was requested early. */
   readonly dropEarly = (): void => {
-    this.#early?.answer.then(this.#parts.cancel, () => undefined);
+    this.#dropped ??= this.#early?.answer.then(this.#parts.cancel, () => undefined);
     this.#early = undefined;
-    this.#move({ type: 'dropped' });
+    void this.#move({ type: 'dropped' });
   };
 
   /** From now on, the session is saved in the record of this file. */
@@ -176,16 +202,16 @@ export class UploadSession {
   }
 
   /**
-   * Opens a session, unless one is open. Cancels one whose chunks are too large before: a service that reserves names would refuse
-   * the next one. Resolves when the chunk size is known.
+   * Opens a session, unless one is open. Before, cancels one whose chunks are too large. Resolves when the chunk size is known.
    */
   async open(): Promise<void> {
     const { retrying, signal } = this.#parts;
     const { state } = this;
-    if (state.phase === 'too-large') await this.#parts.cancel(state.session);
+    if (state.phase === 'too-large') await cancelFirst(state.session, this.#parts);
+    if (state.phase === 'none') await this.#dropped;
     signal.throwIfAborted();
     const request = this.#early?.request ?? this.#file?.request(state.phase === 'lost' && state.needsName);
-    this.#move({ type: 'requested' });
+    void this.#move({ type: 'requested' });
     if (this.state.phase !== 'opening' || !request) return;
     this.stored = new Map();
     const opening = retrying(() => {
@@ -208,8 +234,7 @@ export class UploadSession {
       void this.#parts.cancel(session);
       this.resume(record, record.stored);
     } else {
-      this.#move({ type: 'chunk-too-large', smallerBytes });
-      await this.#saved;
+      await this.#move({ type: 'chunk-too-large', smallerBytes });
       if (this.state.phase !== 'too-large') throw cause;
     }
     this.#storedIndexes.clear();
@@ -248,26 +273,29 @@ export class UploadSession {
     if (storedChunk?.hash === hash && storedChunk.receipt === receipt) return;
     const isNew = !this.#storedIndexes.has(index);
     this.#storedIndexes.add(index);
-    this.#move({ type: 'chunk-stored', isNew, atMs: performance.now() });
+    void this.#move({ type: 'chunk-stored', isNew, atMs: performance.now() });
     if (this.#identity) void this.#parts.store?.saveChunks(this.#identity.key, [chunk]);
   }
 
-  /** Sends a commit, and notes what its response says. `onSend` of `send` is called when the request is sent. */
+  /**
+   * Sends a commit, and notes what its response says. `send` calls `onSend` before the request, and waits until it is saved that
+   * the file may be complete from now on.
+   */
   async commit(
-    send: (onSend: () => void) => Promise<CommitAnswer>,
+    send: (onSend: () => Promise<void>) => Promise<CommitAnswer>,
     chunks: readonly StoredChunk[],
     fileHash: string | undefined,
   ): Promise<CommitAnswer> {
     this.#committed = { chunks, fileHash };
     try {
       const answer = await send(() => this.#move({ type: 'commit-sent', atMs: Date.now() }));
-      if (answer.pending) this.#move({ type: 'commit-accepted', atMs: Date.now() });
-      else if (answer.missing.length > 0) this.#move({ type: 'chunks-missing' });
-      else this.#move({ type: 'completed' });
+      if (answer.pending) void this.#move({ type: 'commit-accepted', atMs: Date.now() });
+      else if (answer.missing.length > 0) void this.#move({ type: 'chunks-missing' });
+      else void this.#move({ type: 'completed' });
       return answer;
     } catch (error) {
       if (!this.#parts.signal.aborted)
-        this.#move(
+        void this.#move(
           isUnanswered(error) ? { type: 'commit-unanswered', atMs: Date.now() } : { type: 'commit-refused' },
         );
       throw error;
@@ -276,12 +304,12 @@ export class UploadSession {
 
   /** Notes that the time to complete the file is over. A retry has the full time again. */
   onOverdue(): void {
-    this.#move({ type: 'commit-overdue', atMs: Date.now() });
+    void this.#move({ type: 'commit-overdue', atMs: Date.now() });
   }
 
   /** Deletes the record of a completed upload. */
   async forget(): Promise<void> {
-    this.#move({ type: 'completed' });
+    void this.#move({ type: 'completed' });
     if (this.#identity) await this.#parts.store?.remove(this.#identity.key);
   }
 
@@ -292,7 +320,7 @@ export class UploadSession {
     signal.throwIfAborted();
     const sizeBytes = this.#file?.chosenChunkSize?.(session) ?? this.chunkSizeBytes;
     const chunkSizeBytes = Math.min(sizeBytes, this.#model.largestChunkBytes ?? sizeBytes);
-    this.#move({ type: 'opened', session, chunkSizeBytes });
+    void this.#move({ type: 'opened', session, chunkSizeBytes });
     return session;
   }
 
@@ -303,18 +331,18 @@ export class UploadSession {
       const text = 'The session is gone, and a commit is without a response: the file may be complete';
       return new UploaderError('session-expired', text, { cause: error, debugInfo, status });
     }
-    this.#move({ type: 'lost', needsName: verdict === 'next-name' });
+    void this.#move({ type: 'lost', needsName: verdict === 'next-name' });
     return new SessionLost(error);
   }
 
-  /** Changes the state. If this changes what is known of the session, reports and saves it. */
-  #move(event: SessionEvent): void {
+  /** Changes the state. If this changes what is known of the session, reports it, and resolves when it is saved. Never rejects. */
+  #move(event: SessionEvent): Promise<void> {
     const previous = savedOf(this.#model);
     this.#model = reduce(this.#model, event);
     const current = savedOf(this.#model);
-    if (!current || JSON.stringify(previous) === JSON.stringify(current)) return;
+    if (!current || JSON.stringify(previous) === JSON.stringify(current)) return Promise.resolve();
     this.#parts.onSession(current);
-    this.#saved = this.#save(event.type, current).catch(() => undefined);
+    return this.#save(event.type, current).catch(() => undefined);
   }
 
   async #save(

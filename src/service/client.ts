@@ -51,23 +51,40 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   const send = createSend(settings, options);
   const { commitPath, cancelPath } = settings;
   const cancelAs = cancelPath ? createCancel(cancelPath) : undefined;
+  /** Folder and name of each session. */
+  const places = new WeakMap<Session, string>();
+  /** What still ends sessions that are not needed, by folder and name. The service may refuse the next session until then. */
+  const endings = new Map<string, Promise<unknown>>();
+  const noteEnding = (place: string, ending: Promise<unknown>): void => {
+    const all = Promise.allSettled([endings.get(place), ending]).then(() => {
+      if (endings.get(place) === all) endings.delete(place);
+    });
+    endings.set(place, all);
+  };
   const inSession = (session: Session): Record<string, string> => ({ [SESSION_HEADER]: session.header });
 
   return {
-    openSession: (input, signal) =>
-      withToken(async (token) => {
-        signal.throwIfAborted();
+    openSession: (input, signal) => {
+      const place = JSON.stringify([input.parentId, input.fileName]);
+      return withToken(async (token) => {
+        await abortable(endings.get(place) ?? Promise.resolve(), signal);
         const over = new AbortController();
         const opened = openSession(input, token, cancelAs ? delayed(signal, LATE_MS, over.signal) : signal);
-        // The request may have reached the service when it is aborted.
-        const onEnd = (session?: Session): void => {
-          over.abort();
-          if (!session || !cancelAs || !signal.aborted) return;
-          cancelAs(session, AbortSignal.timeout(LATE_MS), (call) => call(token)).catch(() => undefined);
-        };
-        opened.then(onEnd, () => onEnd());
-        return abortable(opened, signal);
-      }, signal),
+        opened
+          .then((session) => places.set(session, place))
+          .catch(() => undefined)
+          .finally(() => over.abort());
+        try {
+          return await abortable(opened, signal);
+        } catch (error) {
+          // The request may have reached the service when it was aborted.
+          const cancelLate = (session: Session): Promise<void> | undefined =>
+            cancelAs?.(session, AbortSignal.timeout(LATE_MS), (call) => call(token));
+          if (signal.aborted) noteEnding(place, opened.then(cancelLate));
+          throw error;
+        }
+      }, signal);
+    },
 
     presign: (session, chunks, signal) =>
       withToken(async (token) => {
@@ -92,7 +109,14 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       }, signal),
 
     ...(commitPath && { commit: createCommit(commitPath) }),
-    ...(cancelAs && { cancel: cancelAs }),
+    ...(cancelAs && {
+      cancel: (session, signal, as) => {
+        const canceled = cancelAs(session, signal, as);
+        const place = places.get(session);
+        if (place !== undefined) noteEnding(place, canceled);
+        return canceled;
+      },
+    }),
   };
 
   async function openSession(
@@ -120,7 +144,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           patience: COMMIT_PATIENCE * patience,
           signal,
         } as const;
-        onSend?.();
+        await onSend?.();
         const answer = await send(request);
         if (isPending(answer)) return { missing: [], pending: { retryAfterMs: readPauseMs(answer) } };
         if (isOk(answer)) {

@@ -3,9 +3,8 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Session } from '../../src/core/types.ts';
-import { fileOf, sha256 } from '../support/bytes.ts';
+import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import type { Request, ScriptedService } from '../support/scripted-service.ts';
 import { createUnfinished, newStore, type World, world } from '../support/world.ts';
 
 const tooLarge = new UploaderError('upload-refused', 'too large', { status: 413 });
@@ -14,16 +13,6 @@ const gone = (debugInfo?: string): UploaderError =>
   new UploaderError('session-expired', 'gone', { status: 404, debugInfo });
 const CERTAIN = gone('the session is closed');
 
-/** Responds to requests of one kind with `respond`, until it has responded `count` times. */
-async function serve<K extends 'open' | 'presign' | 'put' | 'commit' | 'cancel'>(
-  service: ScriptedService,
-  kind: K,
-  respond: (request: Request<K>) => unknown,
-  count = Number.POSITIVE_INFINITY,
-): Promise<void> {
-  for (let served = 0; served < count; served += 1) await respond(await service.nextRequest(kind));
-}
-
 /** A service that reserves the name of a file from the request that opens its session until the session is canceled. */
 function reserveNames({ service }: World): {
   readonly opened: string[];
@@ -31,14 +20,14 @@ function reserveNames({ service }: World): {
 } {
   const names = new Map<string, string>();
   const opened: string[] = [];
-  void serve(service, 'open', (request) => {
+  void service.serve('open', (request) => {
     opened.push(request.fileName);
     if ([...names.values()].includes(request.fileName)) return request.refuse(taken);
     const header = `header-${opened.length}`;
     names.set(header, request.fileName);
     return request.answer({ sessionId: header, header });
   });
-  void serve(service, 'cancel', ({ session, answer }) => {
+  void service.serve('cancel', ({ session, answer }) => {
     names.delete(session.header);
     answer(undefined);
   });
@@ -51,11 +40,33 @@ describe('smaller chunks, at a service that reserves names,', () => {
       const engine = world({ onConflict, profile: { minChunkSize: 100 } });
       const { opened } = reserveNames(engine);
       engine.service.answerAll('presign', 'commit');
-      void serve(engine.service, 'put', (put) => (put.body.size > 600 ? put.refuse(tooLarge) : put.answer()));
+      void engine.service.serve('put', (put) => (put.body.size > 600 ? put.refuse(tooLarge) : put.answer()));
       await engine.uploader.addFiles([fileOf(1, 5000, 'a.bin')]);
       await until(() => ['done', 'failed'].includes(engine.uploader.snapshot.files[0]?.phase ?? ''));
       expect(engine.uploader.snapshot.files[0]).to.include({ phase: 'done', name: 'a.bin' });
       expect(opened).to.deep.equal(['a.bin', 'a.bin']);
+    });
+
+  for (const [title, code, cancelCount] of [
+    ['again after an outage', 'network', 2],
+    ['once if the service refuses', 'forbidden', 1],
+  ] as const)
+    it(`get their session after the old one is canceled ${title}`, async () => {
+      const engine = world({ profile: { minChunkSize: 100 } });
+      const { service } = engine;
+      service.answerAll('presign', 'commit');
+      void service.serve('put', (put) => (put.body.size > 600 ? put.refuse(tooLarge) : put.answer()));
+      await engine.uploader.addFiles([fileOf(1, 5000, 'a.bin')]);
+      (await service.nextRequest('open')).answer();
+      (await service.nextRequest('cancel')).refuse(new UploaderError(code, 'not canceled'));
+      for (let count = 1; count < cancelCount; count += 1) {
+        const again = await service.nextRequest('cancel');
+        expect(service.count('open')).to.equal(1);
+        again.answer();
+      }
+      service.answerAll('open');
+      await engine.waitForChange('upload-completed');
+      expect(service.count('cancel')).to.equal(cancelCount);
     });
 
   it('are what "Retry" sends if their session could not be opened', async () => {
@@ -63,7 +74,7 @@ describe('smaller chunks, at a service that reserves names,', () => {
     const engine = world({ store, profile: { minChunkSize: 100 } });
     engine.service.answerAll('presign', 'commit', 'cancel');
     const sizes: number[] = [];
-    void serve(engine.service, 'put', (put) => {
+    void engine.service.serve('put', (put) => {
       sizes.push(put.body.size);
       return put.body.size > 600 ? put.refuse(tooLarge) : put.answer();
     });
@@ -111,11 +122,11 @@ describe('a session that is lost', () => {
     service.answerAll('open', 'commit');
     const counts = new Map<string, number>();
     let session: Session | undefined;
-    void serve(service, 'presign', (request) => {
+    void service.serve('presign', (request) => {
       session = request.session;
       return (counts.get(session.header) ?? 0) < most ? request.answer() : request.refuse(CERTAIN);
     });
-    void serve(service, 'put', (request) => {
+    void service.serve('put', (request) => {
       const { header = '' } = session ?? {};
       counts.set(header, (counts.get(header) ?? 0) + 1);
       request.answer();
@@ -169,116 +180,6 @@ describe('a session that is lost', () => {
     (await engine.service.nextRequest('presign')).refuse(gone());
     await until(() => engine.row('a.bin')?.retryAt !== undefined);
     expect(engine.row('a.bin')?.lastError?.code).to.equal('session-expired');
-  });
-});
-
-describe('a commit whose response is lost', () => {
-  const lost = new UploaderError('network', 'no response');
-
-  for (const onConflict of ['fail', 'rename'] as const)
-    for (const [answer, error] of [
-      ['404', CERTAIN],
-      ['404 without `debuginfo`', gone()],
-      ['409', taken],
-    ] as const)
-      for (const sizeBytes of [500, 2500])
-        it(`and whose session then gets a ${answer} sends nothing a second time (${onConflict}, ${sizeBytes} bytes)`, async () => {
-          const engine = world({ onConflict, answers: ['open', 'presign', 'put'] });
-          await engine.uploader.addFiles([fileOf(1, sizeBytes, 'a.bin')]);
-          (await engine.service.nextRequest('commit')).refuse(lost);
-          void serve(engine.service, 'commit', (commit) => commit.refuse(error));
-          await engine.waitForChange('upload-failed');
-          await engine.uploader.retry();
-          await engine.waitForChange('upload-failed', 2);
-          expect(engine.details('upload-failed').map(({ code }) => code)).to.deep.equal([
-            'session-expired',
-            'session-expired',
-          ]);
-          expect(engine.row('a.bin')?.phase).to.equal('failed');
-          expect(engine.service.count('open')).to.equal(1);
-          expect(engine.service.count('put')).to.equal(Math.ceil(sizeBytes / 1000));
-        });
-
-  for (const error of [CERTAIN, taken])
-    it(`because a proxy answers 503, and whose session then gets a ${error.status}, stores no second file`, async () => {
-      const engine = world({ onConflict: 'rename', answers: ['open', 'presign', 'put'] });
-      await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
-      const busy = new UploaderError('rate-limited', 'busy', { status: 503 });
-      (await engine.service.nextRequest('commit')).refuse(busy);
-      void engine.service.refuseAll('commit', error);
-      await until(() => engine.phase('a.bin') === 'failed' || engine.service.count('open') > 1);
-      expect(engine.service.count('open')).to.equal(1);
-      expect(engine.row('a.bin')?.error?.code).to.equal('session-expired');
-    });
-
-  it('is repeated on the next visit without the file, and nothing is sent again if the session is gone', async () => {
-    const store = newStore();
-    const first = world({ store, answers: ['open', 'presign', 'put'] });
-    await first.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
-    await first.service.nextRequest('commit');
-    await until(async () => (await store.list())[0]?.stored.size === 3);
-    await first.uploader.close();
-    const engine = world({ store, onConflict: 'rename' });
-    await engine.service.refuseAll('commit', gone());
-    await engine.waitForChange('upload-failed');
-    expect(engine.row('a.bin')?.error?.code).to.equal('session-expired');
-    engine.service.answerAll('commit');
-    await engine.uploader.retry();
-    for (const hash of await Promise.all(
-      [0, 1000, 2000].map((at) => sha256(fileOf(1, 2500).slice(at, at + 1000))),
-    ))
-      engine.service.stored.add(hash);
-    await engine.waitForChange('upload-completed');
-    expect(engine.service.count('open')).to.equal(0);
-  });
-
-  it('is sent again in a new session after the user has canceled the upload', async () => {
-    const engine = world({ answers: ['open', 'presign', 'put', 'cancel'] });
-    await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
-    (await engine.service.nextRequest('commit')).refuse(lost);
-    await engine.service.refuseAll('commit', CERTAIN);
-    await engine.waitForChange('upload-failed');
-    await engine.uploader.cancel();
-    await engine.waitForChange('upload-canceled');
-    engine.service.answerAll('commit');
-    await engine.uploader.retry(engine.id('a.bin'));
-    await engine.waitForChange('upload-completed');
-    expect(engine.service.count('open')).to.equal(2);
-  });
-
-  it('is not refused by a busy service: a session that is lost then is opened again', async () => {
-    const engine = world({ answers: ['open', 'presign', 'put'] });
-    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
-    const busy = new UploaderError('rate-limited', 'busy', { status: 429, retryAfterMs: 0 });
-    (await engine.service.nextRequest('commit')).refuse(busy);
-    await engine.service.refuseAll('commit', gone());
-    engine.service.answerAll('commit');
-    await engine.waitForChange('upload-completed');
-    expect(engine.service.count('open')).to.equal(2);
-  });
-});
-
-describe('a commit that takes longer than its timeout', () => {
-  it('gets more time with each attempt, and fails when its time is over', async () => {
-    const engine = world({
-      answers: ['open', 'presign', 'put'],
-      policy: { baseMs: 0, capMs: 0 },
-      commitDeadlineMs: 50,
-    });
-    await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
-    const slow = new UploaderError('timeout', 'no response in time');
-    const patience: (number | undefined)[] = [];
-    const begunMs = performance.now();
-    void serve(engine.service, 'commit', async (commit) => {
-      patience.push(commit.patience);
-      await settled();
-      commit.refuse(slow);
-    });
-    await engine.waitForChange('upload-failed');
-    expect(engine.row('a.bin')?.error?.code).to.equal('timeout');
-    expect(performance.now() - begunMs).to.be.at.least(50);
-    expect(patience.slice(0, 3)).to.deep.equal([1, 1.5, 2]);
-    expect(engine.service.count('open')).to.equal(1);
   });
 });
 

@@ -130,6 +130,21 @@ describe('an accepted commit', () => {
     expect(events.filter((event) => event === 'saved')).to.have.length(1);
   });
 
+  it('has the whole hour if the clock of the device is set meanwhile', async () => {
+    const { times } = start();
+    await settled();
+    await pass(10);
+    const { now } = Date;
+    for (const hours of [2, -2]) {
+      Date.now = () => now() + hours * HOUR_MS;
+      await pass(15);
+    }
+    expect(times).to.deep.equal([0, 2, 6, 14, 29]);
+    Date.now = now;
+    await pass(3600 - 40);
+    expect(times.at(-1)).to.be.within(3590, 3600);
+  });
+
   it('has the whole hour if the clock of the device was set back since', async () => {
     const { times } = start([], Date.now() + HOUR_MS);
     await settled();

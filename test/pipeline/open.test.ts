@@ -36,6 +36,20 @@ describe('a file of several chunks', () => {
     expect(canceled).to.deep.equal(['early']);
   });
 
+  it('cancels its session if it is paused before the session is used', async () => {
+    const canceled: string[] = [];
+    const { controller, service, start } = setUpRun(fileOf(28, 500), {
+      retrying: (call) => call(),
+      cancel: async ({ header }) => void canceled.push(header),
+    });
+    const running = rejection(start());
+    (await service.nextRequest('open')).answer({ sessionId: 'late', header: 'late' });
+    controller.abort('paused');
+    expect(await running).to.equal('paused');
+    await settled();
+    expect(canceled).to.deep.equal(['late']);
+  });
+
   it('opens a session in its folder, and saves it with the settings that change chunks', async () => {
     const file = fileOf(2, 2500, 'two and a half.bin');
     const { keeper, open: picked, parts, service } = setUpRun(file);
@@ -128,6 +142,24 @@ describe('a file of several chunks', () => {
       await settled();
       expect(service.log).to.have.members(['open', 'cancel', ...(result === 'session-2' ? ['open'] : [])]);
     });
+
+  it('saves that it may be complete before its commit is sent', async () => {
+    const { keeper, service, start } = setUpRun(fileOf(5, 2500));
+    const saved = deferred<void>();
+    const asked = deferred<void>();
+    keeper.update = (_key, { commitSentAtMs }) => {
+      if (commitSentAtMs !== undefined) asked.resolve();
+      return saved.promise;
+    };
+    service.answerAll('open', 'presign', 'put');
+    const running = start();
+    await asked.promise;
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(service.count('commit')).to.equal(0);
+    saved.resolve();
+    (await service.nextRequest('commit')).answer();
+    await running;
+  });
 
   it('saves its chunks as they are stored, and removes the record when it is done', async () => {
     const file = fileOf(5, 2500);

@@ -184,6 +184,10 @@ describe('a session is given up', () => {
     expect(reduce(MODELS.open, { type: 'lost', needsName: true }).hasProgress).to.equal(true);
   });
 
+  it('never for another name once the service has accepted the commit: the name may be taken by the same file', () => {
+    expect(judge(MODELS.accepted, { ...of('name-taken'), canRename: true })).to.equal('fail');
+  });
+
   it('after a 403 only if an earlier run opened it', () => {
     const resumed = modelOf({ session, chunkSizeBytes: 1000 }, 1000);
     const evidence = { ...of('forbidden'), repeatCount: 3 };

@@ -76,6 +76,11 @@ export class ScriptedService {
     return this;
   }
 
+  /** Takes requests of one kind and calls `respond` with each, one after another. Never resolves. */
+  async serve<K extends Kind>(kind: K, respond: (request: Request<K>) => unknown): Promise<never> {
+    for (;;) await respond(await this.nextRequest(kind));
+  }
+
   /** Refuses requests of this kind until the session counts as lost. */
   async refuseAll(kind: Kind, error: UploaderError, count = 4): Promise<void> {
     for (let refused = 0; refused < count; refused += 1) (await this.nextRequest(kind)).refuse(error);
@@ -119,8 +124,8 @@ export class ScriptedService {
         this.tickets(hashes),
       );
     },
-    commit: (session, proof, signal, { onSend, patience } = {}) => {
-      onSend?.();
+    commit: async (session, proof, signal, { onSend, patience } = {}) => {
+      await onSend?.();
       const asked = { session, ...proof, patience };
       return this.#ask('commit', `commit ${proof.hashes.length}`, asked, signal, () => ({
         missing: proof.hashes.filter((hash) => !this.stored.has(hash)),
