@@ -257,7 +257,8 @@ export class Upload {
       case 'drop-file':
         this.lost = this.picked;
         this.picked = undefined;
-        this.warning = effect.error.code;
+        // A lost session needs no text of its own: the row asks for the file.
+        this.warning = effect.error.code === 'session-expired' ? undefined : effect.error.code;
         break;
       case 'flush-progress':
         if (this.#context.throttle.cancelReport(this)) this.reportProgress(effect.phase);

@@ -174,6 +174,24 @@ describe('a commit that the service answers with 202', () => {
     expect((await operationsOf(file)).filter((operation) => operation === 'session')).to.have.length(1);
   });
 
+  it('asks for the file after a reload if the service lacks a chunk, and does not say that the upload expired', async () => {
+    const file = freshFile(3 * 65_536);
+    const store = newStore();
+    await accept(file, 1, { headers: { 'retry-after': '300' } });
+    const before = await createEngine(store, { chunkSize: 65_536 });
+    await before.uploader.addFiles([file]);
+    await until(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+    await before.uploader.close();
+    const missing = [await sha256(file.slice(0, 65_536))];
+    await addFault({ operation: 'commit', status: 409, body: { missing }, match: { fileName: file.name } });
+
+    const { phase, uploader } = await createEngine(store, { chunkSize: 65_536 });
+    await until(() => uploader.snapshot.files[0]?.pauseReason === 'needs-file');
+    expect(uploader.snapshot.files[0]?.warning).to.equal(undefined);
+    await uploader.addFiles([file]);
+    await until(() => phase() === 'done');
+  });
+
   it('does not keep other files from starting', async () => {
     const waiting = Array.from({ length: 40 }, () => freshFile(10));
     for (const file of waiting) await accept(file, -1, { headers: { 'retry-after': '300' } });
