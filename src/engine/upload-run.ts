@@ -15,7 +15,7 @@ import type {
   PickedFile,
   SavedSession,
 } from '../core/types.ts';
-import { abortable, sleep } from '../core/wait.ts';
+import { abortable } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
@@ -24,6 +24,7 @@ import { RUN_DEFAULTS, type RunParts, type RunResult } from '../pipeline/run.ts'
 import { identify, recordKey } from '../store/identity.ts';
 import { type Connection, type Times, waitsFor } from './connection.ts';
 import type { createLateTrace } from './late-trace.ts';
+import { reportWhileQuiet } from './quiet.ts';
 import type { ResumeState } from './resume/resume-state.ts';
 import { type ConnectionMonitor, stallMs } from './transfer/connection-monitor.ts';
 import type { Progress, ProgressThrottle } from './transfer/progress.ts';
@@ -98,30 +99,25 @@ export const openFileOf = (
 });
 
 /** Time without a byte sent after which an upload waits for the bytes of its file, in milliseconds. */
-const QUIET_MS = 10_000;
+const SILENT_FILE_MS = 10_000;
+/** The same for a call to the service that is repeated later. */
+const SILENT_CALL_MS = 2000;
 
 /** Returns the `hashSlice` of a run, which reports that the bytes of the file do not arrive while nothing of it is sent. */
 export function hashSliceOf(upload: RunTarget, signal: AbortSignal, send: Send): HashSlice {
   const { hashSlice } = upload.connection.service.client.pool;
   let silentCount = 0;
-  let reporting: Promise<void> | undefined;
-  const report = async (): Promise<void> => {
-    while (silentCount > 0) {
-      // Other slices of the file may still be sent.
-      const leftMs = QUIET_MS - (performance.now() - upload.usedSlotMs);
-      if (leftMs <= 0) send({ type: 'file-silent' });
-      await sleep(leftMs > 0 ? leftMs : QUIET_MS, signal);
-    }
-  };
+  // Other slices of the file may still be sent.
+  const onWait = reportWhileQuiet(upload, {
+    quietMs: SILENT_FILE_MS,
+    signal,
+    isWaiting: () => silentCount > 0,
+    report: () => send({ type: 'file-silent' }),
+  });
   const onSilent = (isSilent: boolean): void => {
     silentCount += isSilent ? 1 : -1;
     if (silentCount === 0) send({ type: 'file-answers' });
-    else if (!reporting)
-      reporting = report()
-        .catch(() => undefined)
-        .finally(() => {
-          reporting = undefined;
-        });
+    else onWait();
   };
   return (slice, options) => hashSlice(slice, { ...options, onSilent });
 }
@@ -202,7 +198,7 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
         signal: callSignal,
         connectionChange,
         onOffline: reports.onOffline,
-        onWait: (atMs, error) => scheduleRetry(send, atMs, error),
+        onWait: reports.onCallWait,
         onRecovered: reports.onRecovered,
         isWorthRetrying: isCallRetryable,
       }),
@@ -278,6 +274,14 @@ export function reportsOf(
   const { connection, id, progress } = upload;
   /** Indexes of chunks that are recorded as stored. These chunks do not count as unsent. */
   let recorded: ReadonlySet<number> = new Set();
+  /** The call to the service that is repeated next. A chunk that moves meanwhile ends the wait that the row shows. */
+  let repeated: { readonly atMs: number; readonly error: UploaderError } | undefined;
+  const onCallQuiet = reportWhileQuiet(upload, {
+    quietMs: SILENT_CALL_MS,
+    signal,
+    isWaiting: () => repeated !== undefined && repeated.atMs > Date.now(),
+    report: () => repeated && scheduleRetry(send, repeated.atMs, repeated.error),
+  });
   return {
     onOpened: (chunks, isSamePlan) => {
       if (signal.aborted) return;
@@ -294,7 +298,15 @@ export function reportsOf(
       if (signal.aborted) return;
       upload.savedSession = saved;
     },
-    onRecovered: () => endRetry(upload, send),
+    onCallWait: (atMs, error) => {
+      repeated = { atMs, error };
+      scheduleRetry(send, atMs, error);
+      onCallQuiet();
+    },
+    onRecovered: () => {
+      repeated = undefined;
+      endRetry(upload, send);
+    },
     onHashed: (chunk) => {
       if (signal.aborted) return;
       const { hash, index, sizeBytes } = chunk;

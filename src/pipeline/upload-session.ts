@@ -66,7 +66,7 @@ export interface SessionParts {
   /** Called when what is known of the session has changed. */
   readonly onSession: (saved: SavedSession) => void;
   /** Called before a call is repeated, with the time (epoch ms), and when the repeated call has succeeded. */
-  readonly onWait: (atMs: number, error: UploaderError, attempts: number) => void;
+  readonly onCallWait: (atMs: number, error: UploaderError) => void;
   readonly onRecovered: () => void;
 }
 
@@ -246,7 +246,7 @@ export class UploadSession {
    * `SessionLost` if the session is given up, and with `session-expired` if the file may be complete.
    */
   async ask<T>(call: (session: Session) => Promise<T>, signal = this.#parts.signal): Promise<T> {
-    const { names, onRecovered, onWait, policy } = this.#parts;
+    const { names, onCallWait, onRecovered, policy } = this.#parts;
     const canRename = names !== undefined;
     const session = await this.session;
     for (let repeatCount = 0; ; repeatCount += 1) {
@@ -260,7 +260,7 @@ export class UploadSession {
         const verdict = judge(this.#model, { error, repeatCount, canRename, nowMs });
         if (verdict !== 'ask-again') throw this.#giveUp(verdict, error);
         const waitMs = backoffMs(REPEAT_ATTEMPTS[repeatCount] ?? 0, policy, () => 1 - Math.random() / 4);
-        onWait(Date.now() + waitMs, error as UploaderError, 1);
+        onCallWait(Date.now() + waitMs, error as UploaderError);
         await sleep(waitMs, signal);
       }
     }

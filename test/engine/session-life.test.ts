@@ -181,6 +181,21 @@ describe('a session that is lost', () => {
     await until(() => engine.row('a.bin')?.retryAt !== undefined);
     expect(engine.row('a.bin')?.lastError?.code).to.equal('session-expired');
   });
+
+  it('is shown as a wait again when nothing else of the upload moves any more', async () => {
+    const engine = world({ batchSize: 1, policy: { attempts: 3, baseMs: 1e6, capMs: 1e6 } });
+    engine.service.answerAll('open');
+    await engine.uploader.addFiles([fileOf(1, 3000, 'a.bin')]);
+    (await engine.service.nextRequest('presign')).answer();
+    const put = await engine.service.nextRequest('put');
+    (await engine.service.nextRequest('presign')).refuse(gone());
+    await until(() => engine.row('a.bin')?.retryAt !== undefined);
+    put.tell(500);
+    await until(() => engine.row('a.bin')?.retryAt === undefined);
+    put.answer();
+    await until(() => engine.row('a.bin')?.retryAt !== undefined);
+    expect(engine.row('a.bin')?.lastError?.code).to.equal('session-expired');
+  });
 });
 
 describe('a file of one chunk that another tab is sending', () => {

@@ -94,6 +94,7 @@ export function setUpRun(
     onCommit: () => reported.push('commit'),
     onSent: () => undefined,
     onWait: () => undefined,
+    onCallWait: () => undefined,
     onOffline: () => undefined,
     ...given,
   };
