@@ -332,6 +332,14 @@ export const UPLOAD_MUTANTS: readonly Mutant[] = [
       });
     })(),
   },
+  {
+    fault: 'creates another file, whose id has another name, for a repeated commit',
+    check: 'commit-again-answer',
+    service: changed(COMMIT, (json) => {
+      json.id = `file_${Math.random()}`;
+      delete json.file_id;
+    }),
+  },
   { fault: 'commits chunks that were never sent', check: 'commit-missing', service: commitsAnyway(409) },
   {
     fault: 'lists the wrong chunks as missing',
