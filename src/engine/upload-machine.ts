@@ -319,8 +319,11 @@ const TABLE: Table = {
     online: (model) => block(model, 'network', undefined),
     'file-answers': (model) => block(model, 'file', undefined),
     'lock-taken': (model) => block(model, 'tab', 'other-tab'),
-    // When a tab is closed, all of its uploads come at once: they start in their turn.
-    'lock-acquired': (model) => enter(model, QUEUED, reportResumed('queued')),
+    // When a tab is closed, all of its uploads come at once: they start in their turn. A run that has sent chunks continues.
+    'lock-acquired': (model) =>
+      model.state.resumesTo === 'opening'
+        ? enter(model, QUEUED, reportResumed('queued'))
+        : block(model, 'tab', undefined),
   },
   user: { ...unfinished, resume: (model) => requeue(model) },
   suspended: {

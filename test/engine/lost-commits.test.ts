@@ -107,6 +107,28 @@ it('a commit that was accepted and is then refused because of the name sends not
   expect(engine.service.count('open')).to.equal(1);
 });
 
+describe('a file of one chunk whose commit is accepted while another tab has its lock', () => {
+  for (const how of ['is closed', 'cancels it'] as const)
+    it(`is done when that tab ${how}, and nothing is sent a second time`, async () => {
+      const file = fileOf(1, 900, 'a.bin');
+      const store = newStore();
+      const other = world({ store, chunkSize: 500, answers: ['open', 'presign', 'cancel'] });
+      await other.uploader.addFiles([file]);
+      (await other.service.nextRequest('put')).answer();
+      await until(async () => (await store.list())[0]?.stored.size === 1);
+      const engine = world({ store, answers: ['open', 'presign', 'put'] });
+      await engine.uploader.addFiles([file]);
+      (await engine.service.nextRequest('commit')).answer({ missing: [], pending: { retryAfterMs: 0 } });
+      await until(() => engine.row('a.bin')?.pauseReason === 'other-tab');
+      if (how === 'is closed') await other.uploader.close();
+      else await other.uploader.cancel();
+      engine.service.answerAll();
+      await engine.waitForChange('upload-completed');
+      expect(engine.service.count('open')).to.equal(1);
+      expect(engine.service.count('put')).to.equal(1);
+    });
+});
+
 describe('a commit that takes longer than its timeout', () => {
   it('gets more time with each attempt, and fails when its time is over', async () => {
     const engine = world({
