@@ -267,7 +267,7 @@ export function createRunParts(
  */
 export function reportsOf(
   upload: RunTarget,
-  { onBytesSent, report, throttle }: RunContext,
+  { monitor, onBytesSent, report, throttle }: RunContext,
   signal: AbortSignal,
   send: Send,
 ) {
@@ -275,11 +275,14 @@ export function reportsOf(
   /** Indexes of chunks that are recorded as stored. These chunks do not count as unsent. */
   let recorded: ReadonlySet<number> = new Set();
   /** The call to the service that is repeated next. A chunk that moves meanwhile ends the wait that the row shows. */
-  let repeated: { readonly atMs: number; readonly error: UploaderError } | undefined;
+  let repeated:
+    | { readonly atMs: number; readonly error: UploaderError; readonly change: AbortSignal }
+    | undefined;
   const onCallQuiet = reportWhileQuiet(upload, {
     quietMs: SILENT_CALL_MS,
     signal,
-    isWaiting: () => repeated !== undefined && repeated.atMs > Date.now(),
+    // When the network changes, the call is repeated at once.
+    isWaiting: () => repeated !== undefined && repeated.atMs > Date.now() && !repeated.change.aborted,
     report: () => repeated && scheduleRetry(send, repeated.atMs, repeated.error),
   });
   return {
@@ -299,7 +302,7 @@ export function reportsOf(
       upload.savedSession = saved;
     },
     onCallWait: (atMs, error) => {
-      repeated = { atMs, error };
+      repeated = { atMs, error, change: monitor().change };
       scheduleRetry(send, atMs, error);
       onCallQuiet();
     },

@@ -65,12 +65,8 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<UploadSess
       signal.throwIfAborted();
       session.identify(identity);
       metadata ??= record?.metadata;
-      if (record && (record.bodyBytes ?? record.sizeBytes) === file.body.size) {
+      if (record && (record.bodyBytes ?? record.sizeBytes) === file.body.size)
         session.resume(record, record.stored);
-        // Another tab has come further with the same file.
-        const own = savedSession && isCancelable(savedSession) ? savedSession.session : undefined;
-        if (own && own.header !== record.session?.header) void parts.cancel(own);
-      }
       // `transformFile` made another file of it than before.
       else if (record?.session && isCancelable(record)) {
         session.dropEarly();

@@ -13,7 +13,7 @@ import type {
   StoredState,
   UploadRecord,
 } from '../core/types.ts';
-import { sleep } from '../core/wait.ts';
+import { abortable, sleep } from '../core/wait.ts';
 import type { Names } from './renaming.ts';
 import {
   isUnanswered,
@@ -98,29 +98,32 @@ const WORTH_A_RECORD: readonly SessionEvent['type'][] = [
 ];
 
 /** Errors after which a session is canceled again. */
-const UNREACHABLE: readonly ErrorCode[] = ['network', 'offline'];
+const CANCEL_AGAIN: readonly ErrorCode[] = ['network', 'offline', 'rate-limited'];
 
 /** Attempts of `backoffMs` that stand for the delays before a call is repeated: about 2, 8 and 30 s. */
 const REPEAT_ATTEMPTS = [2, 4, 6];
 
 /**
- * Cancels a session before the next one is opened, because a service that reserves names would refuse that one. Waits for the
- * network; if the service refuses, its answer to the next request says more. Rejects only with the signal's reason.
+ * Cancels a session before the next one is opened, because a service that reserves names would refuse that one. Repeated while the
+ * network is away or the service is busy; if the service refuses, its answer to the next request says more. Rejects only with the
+ * signal's reason.
  */
 export async function cancelFirst(
   session: Session,
   { calls, retrying, signal }: Pick<SessionParts, 'calls' | 'retrying' | 'signal'>,
 ): Promise<void> {
-  const cancel = async (): Promise<void> => {
-    try {
-      await calls.cancel?.(session, signal);
-    } catch (error) {
-      if (error instanceof UploaderError && UNREACHABLE.includes(error.code)) throw error;
-    }
-  };
-  await retrying(cancel, signal).catch(() => undefined);
+  const { cancel } = calls;
+  if (!cancel) return;
+  const cancelOnce = (): Promise<void> =>
+    cancel(session, signal).catch((error) => {
+      throw error instanceof UploaderError && CANCEL_AGAIN.includes(error.code) ? error : new NotCanceled();
+    });
+  await retrying(cancelOnce, signal).catch(() => undefined);
   signal.throwIfAborted();
 }
+
+/** Thrown out of the retries of a cancel. */
+class NotCanceled {}
 
 export class UploadSession {
   /** Chunks that the record has for this session. */
@@ -132,7 +135,7 @@ export class UploadSession {
   /** A request that was made before it was certain that a session is needed. */
   #early: { readonly request: RequestSession; readonly answer: Promise<Session> } | undefined;
   /** Resolves when the session that was requested early is canceled. */
-  #dropped: Promise<void> | undefined;
+  #dropped: Promise<void> = Promise.resolve();
   /** Identity of the record; `undefined` if the upload needs none. */
   #identity: Identity | undefined;
   /** True if there is a record of this session, or of the one before. */
@@ -179,7 +182,7 @@ export class UploadSession {
 
   /** Cancels the session that was requested early. */
   readonly dropEarly = (): void => {
-    this.#dropped ??= this.#early?.answer.then(this.#parts.cancel, () => undefined);
+    if (this.#early) this.#dropped = this.#early.answer.then(this.#parts.cancel, () => undefined);
     this.#early = undefined;
     void this.#move({ type: 'dropped' });
   };
@@ -208,7 +211,7 @@ export class UploadSession {
     const { retrying, signal } = this.#parts;
     const { state } = this;
     if (state.phase === 'too-large') await cancelFirst(state.session, this.#parts);
-    if (state.phase === 'none') await this.#dropped;
+    if (state.phase === 'none') await abortable(this.#dropped, signal);
     signal.throwIfAborted();
     const request = this.#early?.request ?? this.#file?.request(state.phase === 'lost' && state.needsName);
     void this.#move({ type: 'requested' });

@@ -51,8 +51,8 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   const send = createSend(settings, options);
   const { commitPath, cancelPath } = settings;
   const cancelAs = cancelPath ? createCancel(cancelPath) : undefined;
-  /** Folder and name of each session. */
-  const places = new WeakMap<Session, string>();
+  /** Folder and name of each session, by its header. */
+  const places = new Map<string, string>();
   /** What still ends sessions that are not needed, by folder and name. The service may refuse the next session until then. */
   const endings = new Map<string, Promise<unknown>>();
   const noteEnding = (place: string, ending: Promise<unknown>): void => {
@@ -68,10 +68,11 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       const place = JSON.stringify([input.parentId, input.fileName]);
       return withToken(async (token) => {
         await abortable(endings.get(place) ?? Promise.resolve(), signal);
+        signal.throwIfAborted();
         const over = new AbortController();
         const opened = openSession(input, token, cancelAs ? delayed(signal, LATE_MS, over.signal) : signal);
         opened
-          .then((session) => places.set(session, place))
+          .then(({ header }) => places.set(header, place))
           .catch(() => undefined)
           .finally(() => over.abort());
         try {
@@ -112,7 +113,8 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
     ...(cancelAs && {
       cancel: (session, signal, as) => {
         const canceled = cancelAs(session, signal, as);
-        const place = places.get(session);
+        const place = places.get(session.header);
+        places.delete(session.header);
         if (place !== undefined) noteEnding(place, canceled);
         return canceled;
       },
@@ -148,6 +150,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
         const answer = await send(request);
         if (isPending(answer)) return { missing: [], pending: { retryAfterMs: readPauseMs(answer) } };
         if (isOk(answer)) {
+          places.delete(session.header);
           const said = readCommitted(answer);
           return said === undefined ? { missing: [] } : { missing: [], body: said };
         }

@@ -3,27 +3,22 @@
 import { expect } from '@open-wc/testing';
 import { isCallRetryable } from '../../src/core/error-codes.ts';
 import type { UploaderError } from '../../src/core/errors.ts';
-import type { Calls, Session } from '../../src/core/types.ts';
+import type { Calls } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
 import type { HttpOptions } from '../../src/service/http.ts';
 import { createPut } from '../../src/service/put.ts';
-import { rejection, until } from '../support/collect.ts';
+import { deferred, rejection } from '../support/collect.ts';
 import {
   addFault,
   callsOf,
   forever,
   logOf,
+  openSession as open,
   randomChunk,
   referenceSettings,
   uniqueName,
   withToken,
 } from './reference.ts';
-
-const open = (
-  calls: Calls,
-  fileName: string,
-  { parentId = 'folder-a', fileSize = 1000 } = {},
-): Promise<Session> => calls.openSession({ parentId, fileName, fileSize }, forever);
 
 async function refusalOf(
   fault: Readonly<Record<string, unknown>>,
@@ -94,6 +89,28 @@ describe('an upload', () => {
     expect(await logOf({ fileName: `ü${fileName}` })).to.have.length(1);
   });
 
+  it('sends its commit after `onSend` has resolved', async () => {
+    const calls = await callsOf();
+    const fileName = uniqueName();
+    const session = await open(calls, fileName, { fileSize: 0 });
+    const asked = deferred<void>();
+    const saved = deferred<void>();
+    const onSend = (): Promise<void> => {
+      asked.resolve();
+      return saved.promise;
+    };
+    const committed = calls.commit?.(session, { hashes: [], receipts: [] }, forever, { onSend });
+    await asked.promise;
+    // The same service has answered a later request.
+    await open(calls, uniqueName());
+    const operations = async (): Promise<unknown> =>
+      (await logOf({ fileName })).map(({ operation }) => operation);
+    expect(await operations()).to.deep.equal(['session']);
+    saved.resolve();
+    await committed;
+    expect(await operations()).to.deep.equal(['session', 'commit']);
+  });
+
   it('can be canceled, after which its session does not exist', async () => {
     const calls = await callsOf();
     const session = await open(calls, uniqueName());
@@ -101,62 +118,6 @@ describe('an upload', () => {
     await calls.cancel?.(session, forever);
     const error = await rejection<UploaderError>(calls.presign(session, [await randomChunk()], forever));
     expect(error).to.include({ code: 'session-expired', status: 410 });
-  });
-
-  it('is canceled if its request is aborted before the response, as after a pause', async () => {
-    const calls = await callsOf();
-    const fileName = uniqueName();
-    await addFault({ operation: 'session', delayMs: 300, match: { fileName } });
-    const controller = new AbortController();
-    const opened = calls.openSession({ parentId: 'folder-a', fileName, fileSize: 1000 }, controller.signal);
-    await until(async () => (await logOf({ fileName })).length === 1);
-    controller.abort('paused');
-    expect(await rejection(opened)).to.equal('paused');
-    await until(async () => (await logOf({ fileName })).some(({ operation }) => operation === 'cancel'));
-  });
-
-  it('is canceled before the next session of this name is requested, as after a pause and a resume', async () => {
-    const calls = await callsOf();
-    const fileName = uniqueName();
-    await addFault({ operation: 'session', delayMs: 300, match: { fileName } });
-    const controller = new AbortController();
-    const opened = calls.openSession({ parentId: 'folder-a', fileName, fileSize: 1000 }, controller.signal);
-    await until(async () => (await logOf({ fileName })).length === 1);
-    controller.abort('paused');
-    expect(await rejection(opened)).to.equal('paused');
-    await open(calls, fileName);
-    const operations = (await logOf({ fileName })).map(({ operation }) => operation);
-    expect(operations).to.deep.equal(['session', 'cancel', 'session']);
-  });
-
-  it('that is being canceled holds up the next session of this name', async () => {
-    const calls = await callsOf();
-    const fileName = uniqueName();
-    await addFault({ operation: 'cancel', delayMs: 300, match: { fileName } });
-    const session = await open(calls, fileName);
-    let isCanceled = false;
-    const canceled = calls.cancel?.(session, forever).then(() => {
-      isCanceled = true;
-    });
-    await open(calls, fileName);
-    expect(isCanceled).to.equal(true);
-    await canceled;
-  });
-
-  it('that is being canceled holds up no session of another name, and none that is aborted', async () => {
-    const calls = await callsOf();
-    const fileName = uniqueName();
-    await addFault({ operation: 'session', delayMs: 60_000, match: { fileName } });
-    const controller = new AbortController();
-    const openSame = (): Promise<unknown> =>
-      rejection(calls.openSession({ parentId: 'folder-a', fileName, fileSize: 1000 }, controller.signal));
-    const opened = openSame();
-    await until(async () => (await logOf({ fileName })).length === 1);
-    controller.abort('paused');
-    await opened;
-    await open(calls, uniqueName());
-    expect(await openSame()).to.equal('paused');
-    expect(await logOf({ fileName })).to.have.length(1);
   });
 
   it('is canceled if its session is gone, and not if the service refuses', async () => {

@@ -3,7 +3,7 @@
 
 import type { LogEntry } from '../../demo/server/faults.ts';
 import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
-import type { Calls, WithToken } from '../../src/core/types.ts';
+import type { Calls, Session, WithToken } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
 import type { HttpOptions } from '../../src/service/http.ts';
 
@@ -87,3 +87,9 @@ export async function randomChunk(
 
 /** Signal that is never aborted. */
 export const forever = new AbortController().signal;
+
+export const openSession = (
+  calls: Calls,
+  fileName: string,
+  { parentId = 'folder-a', fileSize = 1000 } = {},
+): Promise<Session> => calls.openSession({ parentId, fileName, fileSize }, forever);
