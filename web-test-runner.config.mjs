@@ -9,6 +9,7 @@ import { findChromium, findFirefox, puppeteerArgs } from './scripts/browser.mjs'
 import { countReporter } from './test/support/count-reporter.mjs';
 import { asBuilt, bundled, PAGE_TESTS } from './test/support/page-scripts.mjs';
 import { servicePlugin } from './test/support/service-plugin.mjs';
+import { namesUnended } from './test/support/unended-tests.mjs';
 import { webkitLauncher } from './test/support/webkit-launcher.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -64,14 +65,14 @@ export default {
     servicePlugin(),
     esbuildPlugin({ ts: true, tsconfig: `${root}tsconfig.json` }),
   ],
-  browsers: engines.map((name) => launchers[name]()),
+  browsers: engines.map((name) => namesUnended(launchers[name]())),
   concurrentBrowsers: 1,
   browserStartTimeout: startMs,
   testsStartTimeout: startMs,
   testsFinishTimeout: fileMs,
   testFramework: {
     config: {
-      // Shorter than the limit of the file: the report then names the test that hangs.
+      // Shorter than the limit of the file, so that the other tests run, too.
       timeout: fileMs * 0.4,
       forbidOnly: true,
       forbidPending: true,

@@ -1,12 +1,14 @@
 // Which test files `npm test` ends, and which it runs a second time.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { runAll } from '../support/test-runs.ts';
+import { node, root, runAll } from '../support/test-runs.ts';
 
 describe('npm test', () => {
   const folder = temporaryFolder();
@@ -36,6 +38,25 @@ describe('npm test', () => {
     assert.equal(file.end.at(-1), '0 passed, 1 failed');
     assert.match(suite.end.join('\n'), /a\.test\.ts: the file — did not end within 1 s/);
     assert.deepEqual([file.status, suite.status], [1, 1]);
+  });
+
+  test('names the tests of a file in a page that does not end, and what they wait for', async (t) => {
+    const file = join(root, 'test-results', `${randomUUID()}.test.js`);
+    await mkdir(dirname(file), { recursive: true });
+    t.after(() => rm(file));
+    await writeFile(
+      file,
+      `import { until } from '/test/support/collect.ts';
+      for (const name of ['one', 'two', 'three'])
+        it(name, () => until(() => false, () => 'the end of ' + name));`,
+    );
+    const { status, stdout } = await node(['node_modules/@web/test-runner/dist/bin.js', '--files', file], {
+      BROWSERS: 'chromium',
+      FILE_LIMIT_MS: '3000',
+    });
+    assert.match(stdout, /one: Timeout of 1200ms exceeded\. .*, waits for the end of one/);
+    assert.match(stdout, /three: did not end, waits for the end of three/);
+    assert.equal(status, 1);
   });
 
   test('ends the browser of a suite that does not end, although it has a process group of its own', {

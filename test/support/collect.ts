@@ -1,5 +1,7 @@
 // Helpers for asynchronous tests: arrays from streams, waiting, and promises that a test settles.
 
+import { waits } from './waits.ts';
+
 /** Returns all items of a stream, in order. */
 export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
@@ -46,13 +48,24 @@ const { setTimeout } = globalThis;
  */
 const LOOKS_AT_ONCE = 50;
 
-/** Resolves when `isTrue` returns true, or a promise of true. Looks once per task, and later every few milliseconds. */
-export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (let looks = 0; ; looks += 1) {
-    const answer = isTrue();
-    if (answer === true || (await answer)) return;
-    if (looks < LOOKS_AT_ONCE) await settled();
-    else await new Promise((resolve) => setTimeout(resolve, 2));
+/**
+ * Resolves when `isTrue` returns true, or a promise of true. Looks once per task, and later every few milliseconds. If the test
+ * times out, its error says what `says` returns.
+ */
+export async function until(
+  isTrue: () => boolean | Promise<boolean>,
+  says: () => string = () => String(isTrue),
+): Promise<void> {
+  waits.add(says);
+  try {
+    for (let looks = 0; ; looks += 1) {
+      const answer = isTrue();
+      if (answer === true || (await answer)) return;
+      if (looks < LOOKS_AT_ONCE) await settled();
+      else await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  } finally {
+    waits.delete(says);
   }
 }
 

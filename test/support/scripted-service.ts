@@ -4,6 +4,7 @@
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Calls, CommitAnswer, Put, Session, Ticket, TicketUpload } from '../../src/core/types.ts';
 import { sha256 } from './bytes.ts';
+import { waits } from './waits.ts';
 
 interface Asked {
   open: Parameters<Calls['openSession']>[0];
@@ -101,8 +102,14 @@ export class ScriptedService {
       this.#drop(found);
       return Promise.resolve(found as unknown as Request<K>);
     }
+    const says = (): string => `a ${kind ?? 'request'} after ${this.log.join(', ') || 'none'}`;
+    waits.add(says);
     return new Promise((resolve) => {
-      this.#waiting.push({ kind, take: (request) => resolve(request as unknown as Request<K>) });
+      const take = (request: Request): void => {
+        waits.delete(says);
+        resolve(request as unknown as Request<K>);
+      };
+      this.#waiting.push({ kind, take });
     });
   }
 

@@ -1,5 +1,5 @@
-// Implements the part of puppeteer's page that sendKeys, sendMouse and setViewport of @web/test-runner-commands use. Uses only
-// WebDriver.
+// Implements the part of puppeteer's page that sendKeys, sendMouse and setViewport of @web/test-runner-commands and the report of
+// unended tests use. Uses only WebDriver.
 const keys = {
   Backspace: '\uE003',
   Tab: '\uE004',
@@ -31,6 +31,8 @@ export function webkitPage(command) {
   const move = (x, y) => ({ type: 'pointerMove', duration: 0, x, y, origin: 'viewport' });
   const button = (type, name = 'left') => ({ type, button: buttons[name] });
   return {
+    /** Runs a function without parameters in the page. */
+    evaluate: async (work) => command('POST', '/execute/sync', { script: `return (${work})()`, args: [] }),
     keyboard: {
       type: (text) => keyboard([...text].flatMap((letter) => [key('keyDown', letter), key('keyUp', letter)])),
       down: (name) => keyboard([key('keyDown', name)]),

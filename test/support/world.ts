@@ -158,7 +158,11 @@ function lookupsOf(list: { readonly snapshot: Snapshot }, changes: readonly Chan
         .filter((name) => name !== 'upload-progress' && !name.startsWith('chunk-'));
     },
     /** Waits until the change `name` was reported `count` times. */
-    waitForChange: (name: ChangeName, count = 1): Promise<void> => until(() => details(name).length >= count),
+    waitForChange: (name: ChangeName, count = 1): Promise<void> =>
+      until(
+        () => details(name).length >= count,
+        () => `${name}, ${details(name).length} of ${count}`,
+      ),
   };
 }
 
@@ -287,15 +291,16 @@ export function stateOf({ element, asked }: Stage): string[] {
 }
 
 /** Waits like `until`. Rejects after the test has ended, so that a test that timed out does not disturb the next ones. */
-export const untilOn = (element: Element, isTrue: () => boolean): Promise<void> =>
+export const untilOn = (element: Element, isTrue: () => boolean, says: () => string): Promise<void> =>
   until(() => {
     if (!element.isConnected) throw new Error('The test has ended');
     return isTrue();
-  });
+  }, says);
 
 /** Waits until the engine's state is `state`, then renders the element. If the state is never reached, the test times out. */
 export async function reaches(stage: Stage, state: readonly string[]): Promise<void> {
-  await untilOn(stage.element, () => stateOf(stage).join() === state.join());
+  const states = (): string => `the state [${state.join(', ')}] instead of [${stateOf(stage).join(', ')}]`;
+  await untilOn(stage.element, () => stateOf(stage).join() === state.join(), states);
   stage.element.requestUpdate();
   await stage.element.updateComplete;
 }
@@ -303,6 +308,7 @@ export async function reaches(stage: Stage, state: readonly string[]): Promise<v
 /** Waits until the newest file named `name` is in `phase`. Resolves with the id of the file. */
 export async function fileReaches({ element }: Stage, name: string, phase: string): Promise<string> {
   const newest = () => element.snapshot.files.findLast((each) => each.name === name);
-  await untilOn(element, () => newest()?.phase === phase);
+  const phases = (): string => `${name} to be ${phase} instead of ${newest()?.phase}`;
+  await untilOn(element, () => newest()?.phase === phase, phases);
   return newest()?.id ?? '';
 }

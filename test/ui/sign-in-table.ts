@@ -1,8 +1,8 @@
 // States of sign-in, each with its controls and their effects, tested with the real session and the reference service.
 
+import type { AuthSnapshot, Snapshot } from '../../src/core/types.ts';
 import { password } from '../auth/people.ts';
 import { freshFile } from '../support/bytes.ts';
-import { settled } from '../support/collect.ts';
 import { type FakeWindow, type Stage, untilOn, watchBrowser, world } from '../support/world.ts';
 import { asks, CHOOSE, DISABLED, FIELD, type Situation } from './control-table.ts';
 import { shown } from './support.ts';
@@ -35,9 +35,14 @@ async function setUp(settings: object, windows: readonly FakeWindow[]): Promise<
   return { element, asked };
 }
 
-/** Resolves when sign-in is in `state`. */
-async function signInReaches({ element }: Stage, state: string): Promise<void> {
-  await untilOn(element, () => element.snapshot.auth.state === state);
+/** Resolves when sign-in is in `state`; with `left`, in a later one than `left`. */
+function signInReaches({ element }: Stage, state: string, left?: AuthSnapshot): Promise<void> {
+  const isIn = ({ auth }: Snapshot): boolean => auth.state === state && auth !== left;
+  return untilOn(
+    element,
+    () => isIn(element.snapshot),
+    () => `sign-in ${state} instead of ${element.snapshot.auth.state}`,
+  );
 }
 
 /** Returns a function that adds a file and waits until sign-in is in `state`. */
@@ -85,9 +90,7 @@ const form =
     if (!sent) return stage;
     const { auth } = stage.element.snapshot;
     found.requestSubmit();
-    while (stage.element.snapshot.auth === auth || stage.element.snapshot.auth.state === 'login')
-      await settled();
-    await signInReaches(stage, sent);
+    await signInReaches(stage, sent, auth);
     await stage.element.querySelector('secure-uploader-login')?.updateComplete;
     return stage;
   };

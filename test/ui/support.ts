@@ -4,6 +4,7 @@ import { oneEvent } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
 import '../../src/define.ts';
 import type { SecureUploaderEvents } from '../../src/index.ts';
+import { waits } from '../support/waits.ts';
 
 /** Resolves with the next event named `name`. Call this function before the action that causes the event. */
 export const nextEvent = <K extends keyof SecureUploaderEvents>(
@@ -14,10 +15,16 @@ export const nextEvent = <K extends keyof SecureUploaderEvents>(
 
 /** Calls `look` before each frame until `look` returns a value, and resolves with that value. */
 export async function shown<T>(look: () => T | null | undefined | false): Promise<T> {
-  for (;;) {
-    const found = look();
-    if (found) return found;
-    await new Promise(requestAnimationFrame);
+  const says = (): string => `a frame with ${look}`;
+  waits.add(says);
+  try {
+    for (;;) {
+      const found = look();
+      if (found) return found;
+      await new Promise(requestAnimationFrame);
+    }
+  } finally {
+    waits.delete(says);
   }
 }
 
