@@ -3,7 +3,7 @@
 import { fixture, html } from '@open-wc/testing';
 import type { Change, ChangeMap, ChangeName } from '../../src/core/changes.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
-import type { FileSnapshot, PickedFile, Snapshot } from '../../src/core/types.ts';
+import type { FileSnapshot, PickedFile, Snapshot, UploadRecord } from '../../src/core/types.ts';
 import { connect } from '../../src/engine/connection.ts';
 import { Uploader, type UploaderOptions } from '../../src/engine/uploader.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
@@ -263,19 +263,29 @@ export async function halfWay(given: WorldOptions = {}): Promise<World> {
   return engine;
 }
 
-/** Returns a store with an upload of a closed page. One chunk of the upload is stored. */
+/**
+ * Returns a store with an upload of a closed page. One chunk of the upload is stored. If a store is given, the upload is added to
+ * it: the closed page had another one, because it would have resumed what is in the store, and the first PUT could be of that.
+ */
 export async function createUnfinished(
   picked: PickedFile | File,
-  { store = newStore(), ...settings }: WorldOptions = {},
+  { store, ...settings }: WorldOptions = {},
 ): Promise<UploadStore> {
-  const { service, uploader } = world({ answers: ['open', 'presign'], ...settings, store });
-  const { name } = picked instanceof File ? picked : picked.file;
+  const own = newStore();
+  const { service, uploader } = world({ answers: ['open', 'presign'], ...settings, store: own });
+  const unfinished = async (): Promise<UploadRecord | undefined> =>
+    (await own.list()).find(({ stored }) => stored.size === 1);
   await uploader.addFiles([picked]);
   (await service.nextRequest('put')).answer();
-  await until(async () =>
-    (await store.list()).some((record) => record.name === name && record.stored.size === 1),
-  );
+  await until(async () => (await unfinished()) !== undefined);
   await uploader.close();
+  const record = await unfinished();
+  if (!store || !record) return own;
+  await store.save(record);
+  await store.saveChunks(
+    record.key,
+    Array.from(record.stored, ([index, chunk]) => ({ index, ...chunk })),
+  );
   return store;
 }
 

@@ -61,13 +61,12 @@ describe('a file whose handle was saved', () => {
     const { store, remove } = await createWithHandle();
     for (let count = 1; count < 5; count += 1) await createWithHandle({ store });
     const engine = world({ concurrency: 1, store });
-    const reasonOf = (at: number): unknown => engine.uploader.snapshot.files[at]?.pauseReason;
-    if (remove) await until(() => reasonOf(0) === undefined && reasonOf(4) !== 'resuming');
-    else await until(() => reasonOf(4) === 'needs-file');
+    const reasons = (): string => engine.uploader.snapshot.files.map((row) => row.pauseReason).join();
+    await until(() => reasons() === new Array(5).fill(remove ? undefined : 'needs-file').join());
     engine.service.answerAll();
     if (remove) await engine.waitForChange('upload-completed', 5);
-    const reasons = engine.details('upload-paused').map(({ reason }) => reason);
-    expect(reasons).to.deep.equal(new Array(5).fill(remove ? 'resuming' : 'needs-file'));
+    const reported = engine.details('upload-paused').map(({ reason }) => reason);
+    expect(reported).to.deep.equal(new Array(5).fill(remove ? 'resuming' : 'needs-file'));
     expect(engine.phases()).to.deep.equal(new Array(5).fill(remove ? 'done' : 'paused'));
   });
 
