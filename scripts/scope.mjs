@@ -34,6 +34,7 @@ export const STAGES = [
   { name: 'visual', script: 'test-visual' },
   { name: 'site', script: 'test-site' },
   { name: 'stack', script: 'test-stack' },
+  { name: 'survival', script: 'test-survival' },
   {
     name: 'timing',
     files: [
@@ -54,6 +55,7 @@ const LEFT_OUT = new Set([
   ),
   ...filesIn('server', 'conform main openapi service-s3'),
   ...filesIn('package', 'changed check command mutation'),
+  ...filesIn('survival', 'visit'),
 ]);
 
 /** Files of stages that are part of `npm test`, too. */

@@ -1,4 +1,5 @@
-// Serves the page that clients run in, on a separate origin. Bundles the clients, and the widget as an app would load it.
+// Serves the page that clients run in, on a separate origin. Bundles the clients, and the widget as an app would load it. Also for
+// test/survival.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -11,18 +12,25 @@ const html =
   '<!doctype html><meta charset="utf-8"><title>bench</title><input type="file" multiple><script type="module" src="/clients.js"></script>';
 
 /**
- * Starts the server on a free port. `compare` is the folder of another checkout. Returns `{origin, widgetScript, comparedScript,
- * stop()}`; a script is undefined if it is not requested or built.
+ * Starts the server on a free port. `entry` is the script of the page, `compare` the folder of another checkout; `withKeeper` adds
+ * `/file-keeper.js`. Returns `{origin, widgetScript, comparedScript, stop()}`; a script is undefined if it is not requested or built.
  */
-export async function servePage({ withWidget, dist, compare }) {
+export async function servePage({
+  entry = join(here, 'page/main.js'),
+  withWidget,
+  withKeeper,
+  dist,
+  compare,
+}) {
   const bringWidget = dist ? readDist : () => bundleWidget(root, 'widget');
-  const [clients, widget, compared] = await Promise.all([
-    bundleClients(),
+  const [clients, keeper, widget, compared] = await Promise.all([
+    bundlePage({ clients: entry }),
+    withKeeper ? bundlePage({ 'file-keeper': join(root, 'src/keeper/file-keeper.ts') }) : [],
     withWidget ? bringWidget() : undefined,
     compare ? bundleWidget(compare, 'compared') : undefined,
   ]);
   const files = new Map([['/', { type: 'text/html', bytes: html }]]);
-  for (const [name, bytes] of [...clients, ...(widget?.files ?? []), ...(compared?.files ?? [])]) {
+  for (const [name, bytes] of [...clients, ...keeper, ...(widget?.files ?? []), ...(compared?.files ?? [])]) {
     files.set(`/${name}`, {
       type: name.endsWith('.js') ? 'text/javascript' : 'application/octet-stream',
       bytes,
@@ -57,9 +65,10 @@ const common = {
 const named = ({ outputFiles }, folder) =>
   outputFiles.map(({ path, contents }) => [path.slice(folder.length), contents]);
 
-async function bundleClients() {
-  const entryPoints = { clients: join(here, 'page/main.js') };
-  return named(await build({ ...common, entryPoints, outdir: here }), here);
+// The peers are installed here, also for pages in other folders.
+async function bundlePage(entryPoints) {
+  const nodePaths = [join(here, 'node_modules')];
+  return named(await build({ ...common, entryPoints, nodePaths, outdir: here }), here);
 }
 
 // Puts all files in one folder, as in the built package, because the widget loads its worker from its own folder.

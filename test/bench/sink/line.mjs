@@ -16,7 +16,7 @@ const REFUSED_BODY_BYTES = 16 * 2 ** 20;
 export class Gone extends Error {}
 
 /** A limit in bytes per second for one connection or for all together; undefined means no limit. */
-class Lane {
+export class Lane {
   #bytesPerSecond;
   #freeAt = 0;
   #bodies = 0;

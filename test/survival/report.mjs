@@ -1,0 +1,139 @@
+// Computes the figures of journeys: shares with their intervals, percentiles, and the tables of docs/survival.md. Measures nothing.
+
+const Z_95 = 1.96;
+
+/** Returns the Wilson interval (95 %) of `count` out of `total`, as two numbers from 0 to 1. */
+export function wilson(count, total) {
+  const share = count / total;
+  const z2 = Z_95 ** 2;
+  const middle = (share + z2 / (2 * total)) / (1 + z2 / total);
+  const half = (Z_95 / (1 + z2 / total)) * Math.sqrt((share * (1 - share)) / total + z2 / (4 * total ** 2));
+  return [Math.max(0, middle - half), Math.min(1, middle + half)];
+}
+
+/**
+ * Returns the value below or at which `share` of the values are. Undefined if there are too few values for it: fewer than two above
+ * and below it.
+ */
+export function percentile(values, share) {
+  if (values.length * Math.min(share, 1 - share) < 1) return undefined;
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.ceil(share * sorted.length) - 1];
+}
+
+const isClean = ({ seed }) => seed === undefined || seed === null;
+const sum = (rows, field) => rows.reduce((total, row) => total + row[field], 0);
+const median = (values) => [...values].sort((one, other) => one - other)[(values.length - 1) >> 1];
+
+/** Returns the figures of the rows of one world and client. `cleanRows` are its journeys without events. */
+export function figuresOf(rows, cleanRows) {
+  const total = rows.length;
+  const stored = rows.filter(({ outcome }) => outcome === 'stored');
+  const unattended = stored.filter(({ clicks }) => clicks === 0);
+  const cleanMs = median(cleanRows.filter(({ outcome }) => outcome === 'stored').map(({ ms }) => ms));
+  // A journey that did not end has no time: it is longer than all others.
+  const times = rows.map(({ outcome, ms }) =>
+    outcome === 'stored' ? ms / cleanMs : Number.POSITIVE_INFINITY,
+  );
+  const bytes = rows.map(({ bytesRatio }) => bytesRatio);
+  const shares = [0.5, 0.9, 0.99];
+  return {
+    total,
+    unattended: unattended.length,
+    interval: wilson(unattended.length, total),
+    untouched: unattended.filter(({ picks }) => picks === 0).length,
+    afterClicks: stored.length - unattended.length,
+    unfinished: rows.filter(({ outcome }) => outcome === 'late' || outcome === 'gave-up').length,
+    falseDone: rows.filter(({ outcome }) => outcome === 'false-done').length,
+    clicksOf100: (100 * sum(rows, 'clicks')) / total,
+    picksOf100: (100 * sum(rows, 'picks')) / total,
+    bytes: shares.map((share) => percentile(bytes, share)),
+    times: shares.map((share) => percentile(times, share)),
+    cleanSeconds: cleanMs / 1000,
+  };
+}
+
+const several = (values) =>
+  values
+    .map((value) => (value === undefined ? '–' : Number.isFinite(value) ? value.toFixed(1) : 'never'))
+    .join(' / ');
+
+const HEAD = [
+  'Client',
+  'Journeys',
+  'Without a click (95 %)',
+  'Without click and pick',
+  'After clicks',
+  'Not in time',
+  'False "done"',
+  'Clicks, picks of 100',
+  'Bytes a byte',
+  'Time over clean',
+  'Clean',
+];
+
+/** Returns a table for each world that the rows are of, with a line for each client. */
+export function tablesOf(rows) {
+  const names = [...new Set(rows.map(({ world }) => world))];
+  return names.map((world) => {
+    const ofWorld = rows.filter((row) => row.world === world);
+    const clients = [...new Set(ofWorld.map(({ client }) => client))];
+    const lines = clients.flatMap((client) => {
+      const ofClient = ofWorld.filter((row) => row.client === client);
+      const seeded = ofClient.filter((row) => !isClean(row));
+      if (seeded.length === 0) return [];
+      const figures = figuresOf(seeded, ofClient.filter(isClean));
+      const [low, high] = figures.interval.map((share) => Math.round(100 * share));
+      return [
+        [
+          `\`${client}\``,
+          figures.total,
+          `${figures.unattended} (${low}–${high} %)`,
+          figures.untouched,
+          figures.afterClicks,
+          figures.unfinished,
+          figures.falseDone,
+          `${Math.round(figures.clicksOf100)}, ${Math.round(figures.picksOf100)}`,
+          several(figures.bytes),
+          several(figures.times),
+          Number.isFinite(figures.cleanSeconds) ? `${figures.cleanSeconds.toFixed(0)} s` : '–',
+        ],
+      ];
+    });
+    const table = [HEAD, HEAD.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`);
+    return { world, table: table.join('\n') };
+  });
+}
+
+/** Returns the seeds as ranges: `1–3, 7`. */
+export function rangesOf(seeds) {
+  const sorted = [...new Set(seeds)].sort((one, other) => one - other);
+  const starts = sorted.filter((seed) => !sorted.includes(seed - 1));
+  return starts
+    .map((start) => {
+      let end = start;
+      while (sorted.includes(end + 1)) end += 1;
+      return start === end ? `${start}` : `${start}–${end}`;
+    })
+    .join(', ');
+}
+
+/** Returns the results as Markdown. `about` says where and with what they were measured. */
+export function resultsOf(rows, worlds, about) {
+  const tables = tablesOf(rows).map(({ world, table }) => {
+    const seeds = rangesOf(
+      rows.filter((row) => row.world === world && !isClean(row)).map(({ seed }) => seed),
+    );
+    return `### \`${world}\`\n\n${worlds[world].about[0].toUpperCase()}${worlds[world].about.slice(1)}. Seeds ${seeds}.\n\n${table}`;
+  });
+  return [about, ...tables].join('\n\n');
+}
+
+const MARKS = ['<!-- results of npm run survival -->', '<!-- end of results -->'];
+
+/** Returns the document with new results between its marks. */
+export function withResults(text, results) {
+  const [start, end] = MARKS.map((mark) => text.indexOf(mark));
+  if (start < 0 || end < start) throw new Error(`docs/survival.md has no lines ${MARKS.join(' and ')}`);
+  return `${text.slice(0, start)}${MARKS[0]}\n\n${results}\n\n${text.slice(end)}`;
+}

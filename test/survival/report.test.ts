@@ -1,0 +1,73 @@
+// The figures of docs/survival.md.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { figuresOf, percentile, rangesOf, resultsOf, wilson, withResults } from './report.mjs';
+import { worlds } from './worlds.mjs';
+
+const row = (more: object = {}) => ({
+  ...{ world: 'home', client: 'tus-js', seed: 1, outcome: 'stored', clicks: 0, picks: 0, ms: 40_000 },
+  ...{ bytesRatio: 1.5, happened: '', log: [] },
+  ...more,
+});
+
+test('an interval is the one that Wilson gives', () => {
+  const show = (count: number, total: number): string =>
+    wilson(count, total)
+      .map((share: number) => share.toFixed(3))
+      .join();
+  assert.equal(show(38, 40), '0.835,0.986');
+  assert.equal(show(10, 10), '0.722,1.000');
+  assert.equal(show(0, 10), '0.000,0.278');
+});
+
+test('a percentile is given only if there are enough values for it', () => {
+  const values = Array.from({ length: 10 }, (_, index) => 10 - index);
+  assert.deepEqual(
+    [0.5, 0.9, 0.99].map((share) => percentile(values, share)),
+    [5, 9, undefined],
+  );
+  assert.equal(
+    percentile(
+      Array.from({ length: 100 }, (_, index) => index + 1),
+      0.99,
+    ),
+    99,
+  );
+});
+
+test('journeys that did not end are longer than all others, and no failure counts as without a click', () => {
+  const rows = [
+    row(),
+    row({ picks: 1 }),
+    row({ clicks: 2 }),
+    row({ outcome: 'late' }),
+    row({ outcome: 'false-done' }),
+    row({ outcome: 'gave-up', clicks: 6 }),
+  ];
+  const figures = figuresOf(rows, [row({ seed: undefined, ms: 20_000 })]);
+  assert.deepEqual(
+    [
+      figures.total,
+      figures.unattended,
+      figures.untouched,
+      figures.afterClicks,
+      figures.unfinished,
+      figures.falseDone,
+    ],
+    [6, 2, 1, 1, 2, 1],
+  );
+  assert.deepEqual(figures.times, [2, undefined, undefined]);
+  assert.equal(Math.round(figures.clicksOf100), 133);
+});
+
+test('the document has a table for each world between its marks, with its seeds', () => {
+  const rows = [row({ seed: undefined }), row(), row({ seed: 2 }), row({ seed: 3 }), row({ seed: 7 })];
+  assert.equal(rangesOf([3, 1, 2, 7]), '1–3, 7');
+  const text = 'a\n<!-- results of npm run survival -->\nold\n<!-- end of results -->\nb\n';
+  const after = withResults(text, resultsOf(rows, worlds, 'About.'));
+  assert.match(after, /^a\n<!-- results of npm run survival -->\n\nAbout\.\n\n### `home`/);
+  assert.match(after, /Seeds 1–3, 7\./);
+  assert.match(after, /\| `tus-js` \| 4 \| 4 \(51–100 %\) \|/);
+  assert.match(after, /<!-- end of results -->\nb\n$/);
+  assert.doesNotMatch(after, /old/);
+});
