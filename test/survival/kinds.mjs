@@ -77,12 +77,12 @@ export const KINDS = {
   sleep: {
     begin({ line, visit }) {
       line.stall();
-      return visit.freeze();
+      visit.sleep();
     },
     end({ line, visit }) {
       line.cut();
       line.open();
-      return visit.unfreeze();
+      visit.wake();
     },
   },
   reload: { begin: ({ visit }) => visit.reload() },

@@ -1,7 +1,7 @@
 // The browser of one journey: its profile on disk, and the page with the client. Does what happens to a page (reload, crash, restart,
 // sleep, offline), and what a user does.
 import { setTimeout as pause } from 'node:timers/promises';
-import { killBrowser, startBrowser } from '../e2e/support/browser.ts';
+import { killBrowser, signalBrowser, startBrowser } from '../e2e/support/browser.ts';
 
 const STATE_LIMIT_MS = 5000;
 
@@ -18,7 +18,7 @@ export class Visit {
   #page;
   #beside;
   #tools;
-  #isFrozen = false;
+  #isAsleep = false;
 
   constructor({ profile, url, place, bytesPerSecond }) {
     this.#profile = profile;
@@ -38,7 +38,7 @@ export class Visit {
 
   /** Returns the state of the client: `idle` until it has a file, `running`, `failed`, `done`; empty if there is no page now. */
   async state() {
-    if (this.#isFrozen) return '';
+    if (this.#isAsleep) return '';
     const reading = this.read('window.journey?.state ?? ""').catch(() => '');
     return Promise.race([reading, pause(STATE_LIMIT_MS, '', { ref: false })]);
   }
@@ -67,14 +67,15 @@ export class Visit {
     await this.#shape();
   }
 
-  async freeze() {
-    this.#isFrozen = true;
-    await this.#tools.send('Page.setWebLifecycleState', { state: 'frozen' });
+  /** Stops all processes of the browser, until `wake()`. */
+  sleep() {
+    this.#isAsleep = true;
+    signalBrowser(this.#profile, 'SIGSTOP');
   }
 
-  async unfreeze() {
-    await this.#tools.send('Page.setWebLifecycleState', { state: 'active' });
-    this.#isFrozen = false;
+  wake() {
+    signalBrowser(this.#profile, 'SIGCONT');
+    this.#isAsleep = false;
   }
 
   async reload() {
@@ -114,6 +115,7 @@ export class Visit {
   }
 
   async close() {
+    if (this.#isAsleep) this.wake();
     await this.#readLog();
     await this.#context.close();
   }

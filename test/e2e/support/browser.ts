@@ -40,10 +40,15 @@ async function prepare(context: BrowserContext): Promise<BrowserContext> {
 /** Kills all processes of the browser with the profile in `folder`, like a power failure. */
 export async function killBrowser(folder: string, context: BrowserContext): Promise<void> {
   const isGone = new Promise((resolve) => context.on('close', resolve));
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    if (commandLine(pid).includes(`--user-data-dir=${folder}`)) process.kill(Number(pid), 'SIGKILL');
-  }
+  signalBrowser(folder, 'SIGKILL');
   await isGone;
+}
+
+/** Sends a signal to all processes of the browser with the profile in `folder`. `SIGSTOP` stops it until `SIGCONT`, like a sleep. */
+export function signalBrowser(folder: string, signal: NodeJS.Signals): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    if (commandLine(pid).includes(`--user-data-dir=${folder}`)) process.kill(Number(pid), signal);
+  }
 }
 
 function commandLine(pid: string): string {
