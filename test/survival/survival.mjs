@@ -20,10 +20,14 @@ export const CLIENTS = [
 export const servePages = () =>
   servePage({ entry: join(here, 'page/main.js'), withWidget: true, withKeeper: true });
 
-/** Returns the journeys of all worlds, clients and seeds. A journey without events comes first for each world and client. */
+/**
+ * Returns the journeys of all worlds, clients and seeds, those of one seed together. Journeys without events come first, one for each
+ * world and client.
+ */
 export function planJourneys({ worldNames, clients, seeds, change = {} }) {
-  return chooseWorlds(worldNames).flatMap((world) =>
-    [undefined, ...seeds].flatMap((seed) =>
+  const worlds = chooseWorlds(worldNames);
+  return [undefined, ...seeds].flatMap((seed) =>
+    worlds.flatMap((world) =>
       clients.map((client) => ({ world: { ...world, ...change }, client, seed })),
     ),
   );

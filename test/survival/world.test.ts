@@ -317,6 +317,12 @@ describe('a trace', () => {
       }
   });
 
+  test('has kinds and lengths with a source, or with our reason', () => {
+    for (const { name, events, because } of all.filter((world) => world.name !== 'classic'))
+      for (const reason of [...Object.values(events as World).map((each: World) => each.because), ...Object.values(because)])
+        assert.match(String(reason), /chosen by us, because .|https:/, name);
+  });
+
   test('has every kind of its world in some journeys', () => {
     for (const world of all) {
       const seeds = Array.from({ length: 200 }, (_, seed) => seed);

@@ -2,9 +2,10 @@
 // reason why we chose it.
 const MB = 1e6;
 
+const ours = (reason) => `chosen by us, because ${reason}`;
 /** Sample data of Android phones: 45 stalls, 50 connections that could not be set up, 9 times out of service. */
 const PHONES =
-  'https://github.com/CellularReliability/CellularReliability.github.io, sample_dataset (2021), read on 30 November 2026';
+  'https://github.com/CellularReliability/CellularReliability.github.io, sample_dataset, read on 30 November 2026';
 /** More than 20 % of the connections of stationary nodes were unavailable for more than 10 minutes a day. We read the abstract only. */
 const STATIONARY =
   'Baltrunas et al., IMC 2014, https://www.simula.no/publications/measuring-reliability-mobile-broadband-networks';
@@ -16,6 +17,16 @@ const STATIONARY =
 const around = (medianMs, sigma, mostMs) => ({ medianMs, sigma, mostMs });
 const fixed = (lengthMs) => around(lengthMs, 0, lengthMs);
 const AT_ONCE = fixed(0);
+/** 24 distinct stalls of the phones have a median of 2.5 s, a 90th percentile of 280 s and a logarithm with a spread of 2.3 to 2.8. */
+const STALL = around(2400, 2.3, 60_000);
+const OUTAGE = around(6000, 1, 60_000);
+const SLOW = around(8000, 0.8, 40_000);
+const PORTAL = around(10_000, 0.7, 60_000);
+const SLEEP = around(15_000, 0.7, 60_000);
+const BUSY = around(4000, 1, 60_000);
+
+/** How often a kind comes in relation to the others (`weight`), how long it lasts, and why we think so. */
+const event = (weight, length, because) => ({ weight, length, because });
 
 /** What all worlds share, unless they say otherwise. */
 const common = {
@@ -30,21 +41,15 @@ const common = {
   urlLifetimeMs: 60_000,
 };
 const COMMON_BECAUSE = {
-  'size, rate':
-    'chosen by us, because 20 s without a fault are long enough for several faults, and short enough for many journeys',
-  latency: 'chosen by us, because it is usual on mobile networks and to another country',
-  'gap between events':
-    'chosen by us, because a journey of a minute then has about five of them; the time between two is exponential',
-  'last event':
-    'chosen by us, because every client gets a line that works in the end; the deadline is two and a half minutes later',
-  lifetimes:
-    'chosen by us, because URLs of S3 and tokens that live for minutes are usual, and they should expire in some journeys',
+  'size, rate': ours('20 s without a fault have room for several faults, and many journeys can run'),
+  latency: ours('it is usual on mobile networks and to another country'),
+  gaps: ours('a journey of a minute then has about five events; gaps are exponential'),
+  'last event': ours('every client gets a line that works in the end, and has 150 s then'),
+  lifetimes: ours('minutes are usual for tokens and URLs of S3, and some should expire'),
 };
+const NO_DATA = ours('we found no data; every kind should come in a few journeys');
 
-/**
- * Worlds by name. `events` lists the kinds (kinds.mjs), how often each comes in relation to the others (`weight`), how long it lasts,
- * and why we think so (`because`).
- */
+/** Worlds by name. `events` lists the kinds (kinds.mjs). */
 export const worlds = {
   train: {
     ...common,
@@ -54,131 +59,45 @@ export const worlds = {
       'weights of stall, outage, offline': `45, 50 and 9 as stalls, setup errors and out of service in ${PHONES}`,
     },
     events: {
-      stall: {
-        weight: 30,
-        length: around(2400, 2.3, 60_000),
-        because: `median and spread of 24 distinct stalls in ${PHONES}`,
-      },
-      'stall-dead': {
-        weight: 15,
-        length: around(2400, 2.3, 60_000),
-        because: 'the same; chosen by us, because a third of stalls may end in another network',
-      },
-      outage: {
-        weight: 50,
-        length: around(6000, 1, 60_000),
-        because: 'length chosen by us, because the data has none',
-      },
-      offline: {
-        weight: 9,
-        length: around(10_000, 1, 60_000),
-        because: 'length chosen by us, because a tunnel of 500 m at 180 km/h takes 10 s',
-      },
-      slow: {
-        weight: 15,
-        length: around(8000, 0.8, 40_000),
-        because: 'chosen by us, because 2G and crowded cells carry about 50 kB/s',
-      },
-      sleep: {
-        weight: 6,
-        length: around(15_000, 0.7, 60_000),
-        because: 'chosen by us, because phones freeze pages that are put away',
-      },
-      reload: {
-        weight: 4,
-        length: AT_ONCE,
-        because: 'chosen by us, because phones drop pages that were put away',
-      },
-      crash: {
-        weight: 2,
-        length: AT_ONCE,
-        because: 'chosen by us, because a page without memory ends like this',
-      },
+      stall: event(30, STALL, PHONES),
+      'stall-dead': event(15, STALL, ours('a third of stalls may end in another network')),
+      outage: event(50, OUTAGE, ours('the data has no lengths of setup errors')),
+      offline: event(9, around(10_000, 1, 60_000), ours('a tunnel of 500 m at 180 km/h takes 10 s')),
+      slow: event(15, SLOW, ours('2G and crowded cells carry about 50 kB/s')),
+      sleep: event(6, SLEEP, ours('phones stop apps that are put away')),
+      reload: event(4, AT_ONCE, ours('phones drop pages that were put away')),
+      crash: event(2, AT_ONCE, ours('a page without memory ends like this')),
     },
   },
   cafe: {
     ...common,
     about: 'a shared Wi-Fi with a portal',
-    because: {
-      ...COMMON_BECAUSE,
-      weights: 'chosen by us, because we found no data; every kind should come in a few journeys',
-    },
+    because: { ...COMMON_BECAUSE, weights: NO_DATA },
     events: {
-      cut: { weight: 20, length: AT_ONCE, because: 'chosen by us, because laptops change access points' },
-      stall: { weight: 15, length: around(2400, 2.3, 60_000), because: `as in the train (${PHONES})` },
-      slow: {
-        weight: 20,
-        length: around(8000, 0.8, 40_000),
-        because: 'chosen by us, because others share the line',
-      },
-      'portal-page': {
-        weight: 6,
-        length: around(10_000, 0.7, 60_000),
-        because: 'chosen by us, because a user needs 10 s to accept terms',
-      },
-      'portal-redirect': { weight: 4, length: around(10_000, 0.7, 60_000), because: 'the same' },
-      'portal-tls': {
-        weight: 6,
-        length: around(10_000, 0.7, 60_000),
-        because: 'the same; what https meets at a portal',
-      },
-      offline: {
-        weight: 8,
-        length: around(6000, 1, 60_000),
-        because: 'chosen by us, because a Wi-Fi that is joined again takes seconds',
-      },
-      sleep: {
-        weight: 6,
-        length: around(15_000, 0.7, 60_000),
-        because: 'chosen by us, because lids are closed',
-      },
-      reload: {
-        weight: 5,
-        length: AT_ONCE,
-        because: 'chosen by us, because users reload a page that seems to hang',
-      },
-      tabs: {
-        weight: 4,
-        length: fixed(5000),
-        because: 'chosen by us, because users open the page again to look',
-      },
+      cut: event(20, AT_ONCE, ours('laptops change access points')),
+      stall: event(15, STALL, `as in the train, for want of other data: ${PHONES}`),
+      slow: event(20, SLOW, ours('others share the line')),
+      'portal-page': event(6, PORTAL, ours('a user needs 10 s to accept terms')),
+      'portal-redirect': event(4, PORTAL, ours('a user needs 10 s to accept terms')),
+      'portal-tls': event(6, PORTAL, ours('this is what https meets at a portal')),
+      offline: event(8, OUTAGE, ours('a Wi-Fi that is joined again takes seconds')),
+      sleep: event(6, SLEEP, ours('lids are closed')),
+      reload: event(5, AT_ONCE, ours('users reload a page that seems to hang')),
+      tabs: event(4, fixed(5000), ours('users open the page again to look')),
     },
   },
   home: {
     ...common,
     about: 'a bad line at home',
-    because: {
-      ...COMMON_BECAUSE,
-      'weights of cut, outage': `chosen by us, because unavailable lines are what is known of stationary nodes (${STATIONARY})`,
-    },
+    because: { ...COMMON_BECAUSE, weights: `${NO_DATA}; unavailable lines are known: ${STATIONARY}` },
     events: {
-      cut: {
-        weight: 30,
-        length: AT_ONCE,
-        because: 'chosen by us, because routers drop connections when the line is synchronized again',
-      },
-      outage: {
-        weight: 30,
-        length: around(6000, 1, 90_000),
-        because: 'chosen by us, because a modem needs seconds to a minute',
-      },
-      stall: {
-        weight: 15,
-        length: around(2400, 2.3, 60_000),
-        because: `as in the train, for want of other data (${PHONES})`,
-      },
-      slow: {
-        weight: 15,
-        length: around(8000, 0.8, 40_000),
-        because: 'chosen by us, because an uplink is shared',
-      },
-      reload: {
-        weight: 5,
-        length: AT_ONCE,
-        because: 'chosen by us, because users reload a page that seems to hang',
-      },
-      crash: { weight: 2, length: AT_ONCE, because: 'chosen by us, because it happens, but seldom' },
-      restart: { weight: 3, length: AT_ONCE, because: 'chosen by us, because browsers restart for updates' },
+      cut: event(30, AT_ONCE, ours('routers drop connections when the line is synchronized again')),
+      outage: event(30, around(6000, 1, 90_000), ours('a modem needs seconds to a minute')),
+      stall: event(15, STALL, `as in the train, for want of other data: ${PHONES}`),
+      slow: event(15, SLOW, ours('an uplink is shared')),
+      reload: event(5, AT_ONCE, ours('users reload a page that seems to hang')),
+      crash: event(2, AT_ONCE, ours('it happens, but seldom')),
+      restart: event(3, AT_ONCE, ours('browsers restart for updates')),
     },
   },
   office: {
@@ -191,48 +110,20 @@ export const worlds = {
     tokenLifetimeMs: 30_000,
     because: {
       ...COMMON_BECAUSE,
-      proxy: 'chosen by us, because 60 s are the default of nginx and of load balancers',
-      weights: 'chosen by us, because we found no data; every kind should come in a few journeys',
+      proxy: ours('60 s are the default of nginx and of load balancers'),
+      weights: NO_DATA,
     },
     events: {
-      '5xx': {
-        weight: 20,
-        length: around(4000, 1, 60_000),
-        because: 'chosen by us, because a deployment takes seconds',
-      },
-      '5xx-unreadable': {
-        weight: 15,
-        length: around(4000, 1, 60_000),
-        because: 'the same, from a gateway that sends no CORS headers',
-      },
-      429: { weight: 8, length: fixed(4000), because: 'chosen by us, because limits count in seconds' },
-      '429-unreadable': {
-        weight: 6,
-        length: fixed(4000),
-        because: 'the same, from a gateway that sends no CORS headers',
-      },
-      full: {
-        weight: 8,
-        length: around(8000, 0.7, 60_000),
-        because: 'chosen by us, because space is freed by a job or an operator',
-      },
-      'lost-session': {
-        weight: 6,
-        length: AT_ONCE,
-        because: 'chosen by us, because a service that is restored forgets',
-      },
-      cut: { weight: 15, length: AT_ONCE, because: 'chosen by us, because proxies are restarted' },
-      'stall-dead': {
-        weight: 10,
-        length: around(4000, 1, 60_000),
-        because: 'chosen by us, because firewalls forget connections',
-      },
-      reload: {
-        weight: 5,
-        length: AT_ONCE,
-        because: 'chosen by us, because users reload a page that seems to hang',
-      },
-      restart: { weight: 3, length: AT_ONCE, because: 'chosen by us, because computers restart for updates' },
+      '5xx': event(20, BUSY, ours('a deployment takes seconds')),
+      '5xx-unreadable': event(15, BUSY, ours('gateways send errors without CORS headers')),
+      429: event(8, fixed(4000), ours('limits count in seconds')),
+      '429-unreadable': event(6, fixed(4000), ours('gateways send errors without CORS headers')),
+      full: event(8, around(8000, 0.7, 60_000), ours('space is freed by a job or an operator')),
+      'lost-session': event(6, AT_ONCE, ours('a service that is restored forgets')),
+      cut: event(15, AT_ONCE, ours('proxies are restarted')),
+      'stall-dead': event(10, BUSY, ours('firewalls forget connections')),
+      reload: event(5, AT_ONCE, ours('users reload a page that seems to hang')),
+      restart: event(3, AT_ONCE, ours('computers restart for updates')),
     },
   },
   classic: {
@@ -241,17 +132,17 @@ export const worlds = {
     meanGapMs: 6000,
     urlLifetimeMs: 20_000,
     tokenLifetimeMs: 30_000,
-    because: { all: 'chosen by us, before we had looked for data; kept so that figures can be compared' },
+    because: { all: ours('this was before we had looked for data') },
     events: {
-      cut: { weight: 30, length: AT_ONCE },
-      outage: { weight: 20, length: around(6000, 1, 90_000) },
-      'stall-dead': { weight: 18, length: around(8000, 0.8, 60_000) },
-      '5xx': { weight: 5, length: around(4000, 1, 60_000) },
-      '5xx-unreadable': { weight: 5, length: around(4000, 1, 60_000) },
-      429: { weight: 8, length: fixed(4000) },
-      'portal-page': { weight: 4, length: around(10_000, 0.7, 60_000) },
-      reload: { weight: 7, length: AT_ONCE },
-      crash: { weight: 3, length: AT_ONCE },
+      cut: event(30, AT_ONCE),
+      outage: event(20, around(6000, 1, 90_000)),
+      'stall-dead': event(18, around(8000, 0.8, 60_000)),
+      '5xx': event(5, BUSY),
+      '5xx-unreadable': event(5, BUSY),
+      429: event(8, fixed(4000)),
+      'portal-page': event(4, PORTAL),
+      reload: event(7, AT_ONCE),
+      crash: event(3, AT_ONCE),
     },
   },
 };
