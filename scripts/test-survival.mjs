@@ -1,5 +1,6 @@
-// A stage of `npm run verify`: 30 fixed journeys of the element on bad lines (test/survival), with real browsers in real time. Every
-// file has to be stored without a click. A journey that fails runs once more, alone, and counts if it fails again.
+// A stage of `npm run verify`: 30 fixed journeys of the element on bad lines (test/survival), with real browsers in real time.
+// Every file has to be stored without a click. A journey that fails runs once more, alone, and counts if it fails again. Arguments
+// after `--`: names of worlds; by default all.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ install(fileURLToPath(new URL('../test/bench', import.meta.url)));
 const { lineOf, planJourneys, runJourneys, servePages } = await import('../test/survival/survival.mjs');
 const { worlds } = await import('../test/survival/worlds.mjs');
 
+const names = process.argv.slice(2);
 const SEEDS = [1, 2, 3, 4, 5, 6];
 const AT_ONCE = 10;
 
@@ -33,7 +35,7 @@ async function run(journeys, name, atOnce) {
 
 try {
   const planned = planJourneys({
-    worldNames: Object.keys(worlds),
+    worldNames: names.length > 0 ? names : Object.keys(worlds),
     clients: ['secure-uploader'],
     seeds: SEEDS,
   });

@@ -13,7 +13,8 @@ const html =
 
 /**
  * Starts the server on a free port. `entry` is the script of the page, `compare` the folder of another checkout; `withKeeper` adds
- * `/file-keeper.js`. Returns `{origin, widgetScript, comparedScript, stop()}`; a script is undefined if it is not requested or built.
+ * `/file-keeper.js`. Returns `{origin, widgetScript, comparedScript, stop()}`; a script is undefined if it is not requested or
+ * built.
  */
 export async function servePage({
   entry = join(here, 'page/main.js'),

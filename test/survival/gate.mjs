@@ -1,5 +1,5 @@
-// What is in front of the servers of a world: a gateway or a portal that responds in their place, a proxy that takes whole bodies, a
-// service that has lost its sessions. It passes all other requests to the endpoints of the other uploaders, and to the reference
+// What is in front of the servers of a world: a gateway or a portal that responds in their place, a proxy that takes whole bodies,
+// a service that has lost its sessions. It passes all other requests to the endpoints of the other uploaders, and to the reference
 // service.
 import { createServer, request as sendRequest } from 'node:http';
 import { Readable } from 'node:stream';
@@ -37,9 +37,9 @@ async function read(source) {
 }
 
 /**
- * `peers` has the endpoints of the other uploaders, `ports` those of the reference service, `proxy` the rate and the limit of a proxy,
- * if there is one. `fault`, if it is set, returns a response for a request: `{ status, headers, body, isUnreadable }`, without CORS
- * headers if `isUnreadable`.
+ * `peers` has the endpoints of the other uploaders, `ports` those of the reference service, `proxy` the rate and the limit of a
+ * proxy, if there is one. `fault`, if it is set, returns a response for a request: `{ status, headers, body, isUnreadable }`,
+ * without CORS headers if `isUnreadable`.
  */
 export class Gate {
   fault;

@@ -13,8 +13,8 @@ const LOOK_EVERY_MS = 200;
 const MOST_CLICKS = 6;
 
 /**
- * The user of the model. `afterMs`: how long a page is in a state before the user acts. Golden Retriever and the file keeper need up to
- * three seconds for a file that they restore.
+ * The user of the model. `afterMs`: how long a page is in a state before the user acts. Golden Retriever and the file keeper need
+ * up to three seconds for a file that they restore.
  */
 const USER_ACTS = {
   idle: { afterMs: 4000, count: 'picks', act: ({ visit, path }) => visit.pick(path) },

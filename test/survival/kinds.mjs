@@ -1,4 +1,5 @@
-// The kinds of events: what each does to the line, to the gate in front of the servers, and to the browser. README.md describes them.
+// The kinds of events: what each does to the line, to the gate in front of the servers, and to the browser. README.md describes
+// them.
 
 /** The rate that the line falls to. */
 const SLOW_BYTES_PER_SECOND = 50_000;

@@ -1,5 +1,5 @@
-// A bad line: TCP connections between a browser and the servers of a world, with a rate, a latency, cuts, stalls and refusals. Does not
-// depend on what the connections carry.
+// A bad line: TCP connections between a browser and the servers of a world, with a rate, a latency, cuts, stalls and refusals. Does
+// not depend on what the connections carry.
 import { EventEmitter, once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -69,7 +69,9 @@ export class Line {
     }
   }
 
-  /** Nothing moves, and nothing is reset. If `isFinal`, the connections of now never move again, and the browser is not notified. */
+  /**
+   * Nothing moves, and nothing is reset. If `isFinal`, the connections of now never move again, and the browser is not notified.
+   */
   stall({ isFinal = false } = {}) {
     this.#state = 'stalled';
     for (const connection of this.#connections) connection.isDead ||= isFinal;

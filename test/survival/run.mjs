@@ -1,5 +1,6 @@
-// `npm run survival`: compares the element with other uploaders on bad lines (README.md). This file reads the command line and installs
-// missing dependencies, so it may import only node: modules before that.
+// `npm run survival`: compares the element with other uploaders on bad lines (README.md). This file reads the command line and
+// installs missing dependencies, so it may import only node: modules before that.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -73,7 +74,7 @@ async function run(values) {
   const leftCount = await runJourneys(journeys, {
     ...{ pages, path: values.json, atOnce: Number(values['at-once']) },
     ...(values.minutes && { minutes: Number(values.minutes) }),
-    onRow: (row) => console.log(lineOf(row)),
+    onRow: (row) => console.log(lineOf(row), ...(row.outcome === 'broken' ? row.log : [])),
   }).finally(() => pages.stop());
   const rows = readRows(values.json);
   for (const { world, table } of tablesOf(rows)) console.log(`\n${world}\n${table}`);
@@ -88,7 +89,8 @@ function about(rows) {
   const names = ['tus-js-client', '@uppy/core', '@uppy/aws-s3', '@uppy/golden-retriever'];
   const versions = names.map((name) => `${name} ${dependencies[name]}`).join(', ');
   const browsers = [...new Set(rows.map(({ browser }) => browser))].filter(Boolean).join(', ');
-  return `Written ${new Date().toISOString().slice(0, 10)}. Chromium ${browsers}, Node ${process.version}; ${versions}.`;
+  const element = execFileSync('git', ['log', '-1', '--format=%h', '--', 'src'], { cwd: here, encoding: 'utf8' }).trim();
+  return `Written ${new Date().toISOString().slice(0, 10)}. Chromium ${browsers}, Node ${process.version}; secure-uploader at ${element}, ${versions}.`;
 }
 
 const values = readCommandLine();

@@ -21,8 +21,8 @@ export const servePages = () =>
   servePage({ entry: join(here, 'page/main.js'), withWidget: true, withKeeper: true });
 
 /**
- * Returns the journeys of all worlds, clients and seeds, those of one seed together. Journeys without events come first, one for each
- * world and client.
+ * Returns the journeys of all worlds, clients and seeds, those of one seed together. Journeys without events come first, one for
+ * each world and client.
  */
 export function planJourneys({ worldNames, clients, seeds, change = {} }) {
   const worlds = chooseWorlds(worldNames);
@@ -44,9 +44,15 @@ export const readRows = (path) =>
         .map((text) => JSON.parse(text))
     : [];
 
+/** Returns the row of a journey that the harness could not run to its end. It says nothing about the client. */
+const broken = ({ world, client, seed }, error) => ({
+  ...{ world: world.name, client, seed, outcome: 'broken', clicks: 0, picks: 0, loads: 1, ms: 0, bytesRatio: 0 },
+  ...{ happened: '', log: [String(error)] },
+});
+
 /**
- * Runs those of `journeys` that have no row in the file `path`, `atOnce` of them at once, and adds a row for each. Starts none after
- * `minutes`. Calls `onRow` with each row.
+ * Runs those of `journeys` that have no row in the file `path`, `atOnce` of them at once, and adds a row for each that ends. Starts
+ * none after `minutes`. Calls `onRow` with each row.
  */
 export async function runJourneys(
   journeys,
@@ -59,8 +65,8 @@ export async function runJourneys(
   const lane = async () => {
     while (waiting.length > 0 && performance.now() < endMs) {
       const journey = waiting.shift();
-      const row = await runJourney({ ...journey, pages });
-      appendFileSync(path, `${JSON.stringify(row)}\n`);
+      const row = await runJourney({ ...journey, pages }).catch((error) => broken(journey, error));
+      if (row.outcome !== 'broken') appendFileSync(path, `${JSON.stringify(row)}\n`);
       onRow(row);
     }
   };

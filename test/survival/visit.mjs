@@ -1,5 +1,5 @@
-// The browser of one journey: its profile on disk, and the page with the client. Does what happens to a page (reload, crash, restart,
-// sleep, offline), and what a user does.
+// The browser of one journey: its profile on disk, and the page with the client. Does what happens to a page (reload, crash,
+// restart, sleep, offline), and what a user does.
 import { setTimeout as pause } from 'node:timers/promises';
 import { killBrowser, signalBrowser, startBrowser } from '../e2e/support/browser.ts';
 

@@ -1,5 +1,5 @@
-// The servers of one journey: the reference service and its storage, and the endpoints of the other uploaders, behind a gate and a bad
-// line.
+// The servers of one journey: the reference service and its storage, and the endpoints of the other uploaders, behind a gate and a
+// bad line.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { startService } from '../../demo/server/server.ts';

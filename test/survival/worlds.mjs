@@ -6,7 +6,9 @@ const ours = (reason) => `chosen by us, because ${reason}`;
 /** Sample data of Android phones: 45 stalls, 50 connections that could not be set up, 9 times out of service. */
 const PHONES =
   'https://github.com/CellularReliability/CellularReliability.github.io, sample_dataset, read on 30 November 2026';
-/** More than 20 % of the connections of stationary nodes were unavailable for more than 10 minutes a day. We read the abstract only. */
+/**
+ * More than 20 % of the connections of stationary nodes were unavailable for more than 10 minutes a day. We read the abstract only.
+ */
 const STATIONARY =
   'Baltrunas et al., IMC 2014, https://www.simula.no/publications/measuring-reliability-mobile-broadband-networks';
 
@@ -17,7 +19,9 @@ const STATIONARY =
 const around = (medianMs, sigma, mostMs) => ({ medianMs, sigma, mostMs });
 const fixed = (lengthMs) => around(lengthMs, 0, lengthMs);
 const AT_ONCE = fixed(0);
-/** 24 distinct stalls of the phones have a median of 2.5 s, a 90th percentile of 280 s and a logarithm with a spread of 2.3 to 2.8. */
+/**
+ * 24 distinct stalls of the phones have a median of 2.5 s, a 90th percentile of 280 s and a logarithm with a spread of 2.3 to 2.8.
+ */
 const STALL = around(2400, 2.3, 60_000);
 const OUTAGE = around(6000, 1, 60_000);
 const SLOW = around(8000, 0.8, 40_000);

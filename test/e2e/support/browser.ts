@@ -44,7 +44,9 @@ export async function killBrowser(folder: string, context: BrowserContext): Prom
   await isGone;
 }
 
-/** Sends a signal to all processes of the browser with the profile in `folder`. `SIGSTOP` stops it until `SIGCONT`, like a sleep. */
+/**
+ * Sends a signal to all processes of the browser with the profile in `folder`. `SIGSTOP` stops it until `SIGCONT`, like a sleep.
+ */
 export function signalBrowser(folder: string, signal: NodeJS.Signals): void {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     if (commandLine(pid).includes(`--user-data-dir=${folder}`)) process.kill(Number(pid), signal);

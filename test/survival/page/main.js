@@ -1,5 +1,5 @@
-// The page of a journey. `journey.state` is `idle` until the client has a file, then `running`, `failed` or `done`; `journey.click()`
-// is what the button for a retry does.
+// The page of a journey. `journey.state` is `idle` until the client has a file, then `running`, `failed` or `done`;
+// `journey.click()` is what the button for a retry does.
 import { goldenRetriever, tusJs, uppyS3 } from './peers.js';
 import { widget } from './widget.js';
 

@@ -1,5 +1,5 @@
-// The other uploaders, as their documentation says, with all that helps them: Uppy's S3 plugin always in parts, Golden Retriever without
-// its limit of 10 MiB, and a page that repeats its own requests for tokens and signed URLs.
+// The other uploaders, as their documentation says, with all that helps them: Uppy's S3 plugin always in parts, Golden Retriever
+// without its limit of 10 MiB, and a page that repeats its own requests for tokens and signed URLs.
 import AwsS3 from '@uppy/aws-s3';
 import Uppy from '@uppy/core';
 import GoldenRetriever from '@uppy/golden-retriever';
