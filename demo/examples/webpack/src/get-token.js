@@ -7,7 +7,7 @@ export const getToken = async (_reason, signal) => {
     signal,
   });
   // While the server is down, it is asked again without a click, as without a network.
-  if (response.status >= 500) throw new TypeError(`No token: ${response.status}`);
+  if (response.status >= 429) throw new TypeError(`No token: ${response.status}`);
   if (!response.ok) throw new Error(`No token: ${response.status}`);
   return response.json();
 };
