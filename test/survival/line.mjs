@@ -23,7 +23,8 @@ const RECEIVE = {
   open: undefined,
   stalled: undefined,
   refusing: (socket) => socket.resetAndDestroy(),
-  foreign: (socket) => socket.end(TLS_ALERT),
+  // A browser reads a response only when it has sent its request, so the connection is closed, too.
+  foreign: (socket) => socket.end(TLS_ALERT, () => socket.destroy()),
 };
 
 /**

@@ -21,7 +21,7 @@ export function percentile(values, share) {
   return sorted[Math.ceil(share * sorted.length) - 1];
 }
 
-const isClean = ({ seed }) => seed === undefined || seed === null;
+const isClean = ({ seed }) => seed === undefined;
 const sum = (rows, field) => rows.reduce((total, row) => total + row[field], 0);
 const median = (values) => [...values].sort((one, other) => one - other)[(values.length - 1) >> 1];
 
@@ -72,12 +72,17 @@ const HEAD = [
   'Clean',
 ];
 
-/** Returns a table for each world that the rows are of, with a line for each client. */
+/**
+ * Returns a table for each world that the rows are of, with a line for each client, and the seeds. Only those seeds count that all
+ * clients of the world have.
+ */
 export function tablesOf(rows) {
   const names = [...new Set(rows.map(({ world }) => world))];
   return names.map((world) => {
-    const ofWorld = rows.filter((row) => row.world === world);
-    const clients = [...new Set(ofWorld.map(({ client }) => client))];
+    const allOfWorld = rows.filter((row) => row.world === world);
+    const clients = [...new Set(allOfWorld.map(({ client }) => client))].sort();
+    const has = (client, seed) => allOfWorld.some((row) => row.client === client && row.seed === seed);
+    const ofWorld = allOfWorld.filter(({ seed }) => clients.every((client) => has(client, seed)));
     const lines = clients.flatMap((client) => {
       const ofClient = ofWorld.filter((row) => row.client === client);
       const seeded = ofClient.filter((row) => !isClean(row));
@@ -101,7 +106,8 @@ export function tablesOf(rows) {
       ];
     });
     const table = [HEAD, HEAD.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`);
-    return { world, table: table.join('\n') };
+    const seeds = rangesOf(ofWorld.filter((row) => !isClean(row)).map(({ seed }) => seed));
+    return { world, seeds, table: table.join('\n') };
   });
 }
 
@@ -120,11 +126,9 @@ export function rangesOf(seeds) {
 
 /** Returns the results as Markdown. `about` says where and with what they were measured. */
 export function resultsOf(rows, worlds, about) {
-  const tables = tablesOf(rows).map(({ world, table }) => {
-    const seeds = rangesOf(
-      rows.filter((row) => row.world === world && !isClean(row)).map(({ seed }) => seed),
-    );
-    return `### \`${world}\`\n\n${worlds[world].about[0].toUpperCase()}${worlds[world].about.slice(1)}. Seeds ${seeds}.\n\n${table}`;
+  const tables = tablesOf(rows).map(({ world, seeds, table }) => {
+    const { about: text } = worlds[world];
+    return `### \`${world}\`\n\n${text[0].toUpperCase()}${text.slice(1)}. Seeds ${seeds}.\n\n${table}`;
   });
   return [about, ...tables].join('\n\n');
 }

@@ -68,6 +68,9 @@ test('the document has a table for each world between its marks, with its seeds'
   assert.match(after, /^a\n<!-- results of npm run survival -->\n\nAbout\.\n\n### `home`/);
   assert.match(after, /Seeds 1–3, 7\./);
   assert.match(after, /\| `tus-js` \| 4 \| 4 \(51–100 %\) \|/);
+  const other = resultsOf([...rows, row({ client: 'uppy-s3', seed: 2 })], worlds, 'About.');
+  assert.match(other, /Seeds 2\./);
+  assert.match(other, /\| `tus-js` \| 1 \| [\s\S]*\| `uppy-s3` \| 1 \|/);
   assert.match(after, /<!-- end of results -->\nb\n$/);
   assert.doesNotMatch(after, /old/);
 });

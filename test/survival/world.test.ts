@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
@@ -171,6 +172,11 @@ describe('the line', () => {
     const world = await worldWith();
     begin('portal-tls', world);
     await assert.rejects(send(`${world.service}/token`));
+    // Also a request that is still being sent, and whose response the browser would read only then.
+    const sending = connect(Number(new URL(world.storage).port), '127.0.0.1');
+    sending.on('error', () => undefined);
+    sending.write(randomBytes(20_000_000));
+    await once(sending, 'close');
     end('portal-tls', world);
     assert.equal((await send(`${world.service}/token`)).status, 200);
   });

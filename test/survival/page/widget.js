@@ -16,11 +16,18 @@ export async function widget(journey, { service, storage, widgetScript, folder, 
   for (const [name, value] of Object.entries(settings)) element.setAttribute(name, value);
   element.getToken = async (reason, signal) => {
     const response = await fetch(`${service}/token`, { method: 'POST', signal });
-    if (response.status >= 500) throw new TypeError('Ask again later');
+    if (response.status >= 429) throw new TypeError('Ask again later');
     if (!response.ok) throw new Error(`No token (${reason})`);
     return response.json();
   };
-  const fail = ({ type, detail }) => journey.change('failed', `${type} ${detail.code}`);
+  const fail = ({ type, detail }) => {
+    journey.change('failed', `${type} ${detail.code}`);
+    journey.click = () => {
+      journey.change('running', 'click');
+      // The buttons "Try again" of the sign-in panel and of a file.
+      return type === 'auth-failed' ? element.signIn() : element.retry();
+    };
+  };
   for (const name of ['upload-failed', 'file-rejected']) element.addEventListener(name, fail);
   element.addEventListener('auth-failed', (event) => {
     // With these codes, the element calls `getToken` again without a click.
@@ -32,10 +39,6 @@ export async function widget(journey, { service, storage, widgetScript, folder, 
       if (journey.state === 'failed' || name !== 'signed-in') journey.change('running', name);
     });
   element.addEventListener('upload-completed', () => journey.change('done'));
-  journey.click = () => {
-    journey.change('running');
-    return element.retry();
-  };
   document.body.append(element);
   await element.updateComplete;
   return (file) => element.addFiles([file]);
