@@ -11,14 +11,11 @@ export function wilson(count, total) {
   return [Math.max(0, middle - half), Math.min(1, middle + half)];
 }
 
-/**
- * Returns the value below or at which `share` of the values are. Undefined if there are too few values for it: fewer than two above
- * and below it.
- */
-export function percentile(values, share) {
-  if (values.length * Math.min(share, 1 - share) < 1) return undefined;
+/** Returns the percentile of some values. Undefined if there are too few values for it: less than one above or below it. */
+export function percentile(values, percent) {
+  if (values.length * Math.min(percent, 100 - percent) < 100) return undefined;
   const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.ceil(share * sorted.length) - 1];
+  return sorted[Math.ceil((percent * sorted.length) / 100) - 1];
 }
 
 const isClean = ({ seed }) => seed === undefined;
@@ -36,7 +33,7 @@ export function figuresOf(rows, cleanRows) {
     outcome === 'stored' ? ms / cleanMs : Number.POSITIVE_INFINITY,
   );
   const bytes = rows.map(({ bytesRatio }) => bytesRatio);
-  const shares = [0.5, 0.9, 0.99];
+  const percents = [50, 90, 99];
   return {
     total,
     unattended: unattended.length,
@@ -47,8 +44,8 @@ export function figuresOf(rows, cleanRows) {
     falseDone: rows.filter(({ outcome }) => outcome === 'false-done').length,
     clicksOf100: (100 * sum(rows, 'clicks')) / total,
     picksOf100: (100 * sum(rows, 'picks')) / total,
-    bytes: shares.map((share) => percentile(bytes, share)),
-    times: shares.map((share) => percentile(times, share)),
+    bytes: percents.map((percent) => percentile(bytes, percent)),
+    times: percents.map((percent) => percentile(times, percent)),
     cleanSeconds: cleanMs / 1000,
   };
 }

@@ -23,13 +23,13 @@ test('an interval is the one that Wilson gives', () => {
 test('a percentile is given only if there are enough values for it', () => {
   const values = Array.from({ length: 10 }, (_, index) => 10 - index);
   assert.deepEqual(
-    [0.5, 0.9, 0.99].map((share) => percentile(values, share)),
+    [50, 90, 99].map((percent) => percentile(values, percent)),
     [5, 9, undefined],
   );
   assert.equal(
     percentile(
       Array.from({ length: 100 }, (_, index) => index + 1),
-      0.99,
+      99,
     ),
     99,
   );

@@ -27,9 +27,7 @@ export const servePages = () =>
 export function planJourneys({ worldNames, clients, seeds, change = {} }) {
   const worlds = chooseWorlds(worldNames);
   return [undefined, ...seeds].flatMap((seed) =>
-    worlds.flatMap((world) =>
-      clients.map((client) => ({ world: { ...world, ...change }, client, seed })),
-    ),
+    worlds.flatMap((world) => clients.map((client) => ({ world: { ...world, ...change }, client, seed }))),
   );
 }
 
@@ -46,7 +44,17 @@ export const readRows = (path) =>
 
 /** Returns the row of a journey that the harness could not run to its end. It says nothing about the client. */
 const broken = ({ world, client, seed }, error) => ({
-  ...{ world: world.name, client, seed, outcome: 'broken', clicks: 0, picks: 0, loads: 1, ms: 0, bytesRatio: 0 },
+  ...{
+    world: world.name,
+    client,
+    seed,
+    outcome: 'broken',
+    clicks: 0,
+    picks: 0,
+    loads: 1,
+    ms: 0,
+    bytesRatio: 0,
+  },
   ...{ happened: '', log: [String(error)] },
 });
 

@@ -176,7 +176,7 @@ describe('the line', () => {
     const sending = connect(Number(new URL(world.storage).port), '127.0.0.1');
     sending.on('error', () => undefined);
     sending.write(randomBytes(20_000_000));
-    await once(sending, 'close');
+    await new Promise((resolve) => sending.once('close', resolve));
     end('portal-tls', world);
     assert.equal((await send(`${world.service}/token`)).status, 200);
   });
@@ -325,7 +325,10 @@ describe('a trace', () => {
 
   test('has kinds and lengths with a source, or with our reason', () => {
     for (const { name, events, because } of all.filter((world) => world.name !== 'classic'))
-      for (const reason of [...Object.values(events as World).map((each: World) => each.because), ...Object.values(because)])
+      for (const reason of [
+        ...Object.values(events as World).map((each: World) => each.because),
+        ...Object.values(because),
+      ])
         assert.match(String(reason), /chosen by us, because .|https:/, name);
   });
 
