@@ -25,7 +25,9 @@ const GROUPS = {
       ' ',
     ),
   Reference:
-    'reference authentication service faults upload-states sign-in-states performance survival browsers'.split(' '),
+    'reference authentication service faults upload-states sign-in-states performance survival browsers'.split(
+      ' ',
+    ),
   Understand: ['docs/architecture.md', 'docs/glossary.md', 'docs/flaky-tests.md', 'src/README.md'],
   Decisions: readdirSync(join(root, 'docs/decisions')).map((name) => `decisions/${name.slice(0, -3)}`),
 };

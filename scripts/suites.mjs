@@ -32,7 +32,12 @@ export const SUITES = [
     concurrency: 2,
     needsBuild: true,
   },
-  { name: 'server', title: 'The reference service', folders: ['test/server', 'test/photos', 'test/survival'], concurrency: 2 },
+  {
+    name: 'server',
+    title: 'The reference service',
+    folders: ['test/server', 'test/photos', 'test/survival'],
+    concurrency: 2,
+  },
   { name: 'package', title: 'The package', folders: ['test/package'], concurrency: 2, needsBuild: true },
 ];
 

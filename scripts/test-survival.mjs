@@ -15,7 +15,10 @@ const names = process.argv.slice(2);
 const SEEDS = [1, 2, 3, 4, 5, 6];
 /** Journeys that need a click for a cause that is known and not mended yet. */
 const KNOWN = new Map([
-  ['office 4', '`getToken` waits for a dead connection until its time limit, and is not asked again without a click'],
+  [
+    'office 4',
+    '`getToken` waits for a dead connection until its time limit, and is not asked again without a click',
+  ],
 ]);
 const AT_ONCE = 10;
 
