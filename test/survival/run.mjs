@@ -89,7 +89,7 @@ function about(rows) {
   const names = ['tus-js-client', '@uppy/core', '@uppy/aws-s3', '@uppy/golden-retriever'];
   const versions = names.map((name) => `${name} ${dependencies[name]}`).join(', ');
   const browsers = [...new Set(rows.map(({ browser }) => browser))].filter(Boolean).join(', ');
-  const element = execFileSync('git', ['log', '-1', '--format=%h', '--', 'src'], {
+  const element = execFileSync('git', ['log', '-1', '--format=%h', '--', ':/src'], {
     cwd: here,
     encoding: 'utf8',
   }).trim();
