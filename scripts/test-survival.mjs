@@ -1,6 +1,6 @@
 // A stage of `npm run verify`: 30 fixed journeys of the element on bad lines (test/survival), with real browsers in real time.
-// Every file has to be stored without a click. A journey that fails runs once more, alone, and counts if it fails again, unless its
-// cause is known. Arguments after `--`: names of worlds; by default all.
+// Every file has to be stored without a click. A journey that fails runs once more, alone, and counts if it fails again. Arguments
+// after `--`: names of worlds; by default all.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,13 +13,6 @@ const { worlds } = await import('../test/survival/worlds.mjs');
 
 const names = process.argv.slice(2);
 const SEEDS = [1, 2, 3, 4, 5, 6];
-/** Journeys that need a click for a cause that is known and not mended yet. */
-const KNOWN = new Map([
-  [
-    'office 4',
-    '`getToken` waits for a dead connection until its time limit, and is not asked again without a click',
-  ],
-]);
 const AT_ONCE = 10;
 
 /** Each page that was opened again may ask for the file again. */
@@ -49,11 +42,7 @@ try {
   const journeys = planned.filter(({ seed }) => seed !== undefined);
   const differing = await run(journeys, 'all.jsonl', AT_ONCE);
   if (differing.length > 0) console.log('\nOnce more, each alone:');
-  const failed = (await run(differing, 'alone.jsonl', 1)).filter(({ world, seed }) => {
-    const cause = KNOWN.get(`${world.name} ${seed}`);
-    if (cause) console.log(`known: ${world.name} ${seed}: ${cause}`);
-    return !cause;
-  });
+  const failed = await run(differing, 'alone.jsonl', 1);
   console.log(`${journeys.length - failed.length} passed, ${failed.length} failed`);
   process.exitCode = failed.length > 0 ? 1 : 0;
 } finally {

@@ -124,7 +124,7 @@ export interface CommitProof {
 export interface CommitOptions {
   /** The timeout is as many times longer. Defaults to 1. */
   readonly patience?: number;
-  /** Called when the request is sent, after the wait for a token. */
+  /** Called before the request is sent, after the wait for a token. The request waits for the promise. */
   readonly onSend?: () => void | Promise<void>;
 }
 
