@@ -14,6 +14,8 @@ import { CANCELED_MS } from './usage.ts';
 const KIB = 1024;
 const HEADER = 'x-service-uploadsession';
 const MAX_CHUNKS = 20_000;
+/** The storage takes chunks of any size. Smaller ones would only cost requests. */
+const MIN_CHUNK_BYTES = 1024 * KIB;
 
 /** Creates the routes under `/files/uploadsession`. */
 export function uploadRoutes(parts: Parts): Hono<Env> {
@@ -56,7 +58,7 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
       expiresAt: session.expiresAt,
     });
     c.header(HEADER, passport);
-    return c.json({ session_id: session.id, passport }, 201);
+    return c.json({ session_id: session.id, passport, min_chunk_size: MIN_CHUNK_BYTES }, 201);
   });
 
   app.post('/files/uploadsession/chunks', async (c) => {

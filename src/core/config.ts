@@ -19,7 +19,11 @@ export interface Profile {
   sessionHeader?: (answer: { body: Readonly<Record<string, unknown>>; header: string | null }) => string;
   /** Returns the chunk size that the service chose, in bytes; `undefined` to use the setting `chunkSize` (U6a). */
   chunkSize?: (answer: { body: Readonly<Record<string, unknown>> }) => number | undefined;
-  /** Smallest chunk size, in bytes, to try after the storage rejected a chunk as too large (413). Defaults to 1 MiB (U6b). */
+  /**
+   * Size of the smallest chunk that the storage takes, except the last one of a file, in bytes. Below 5 MiB, smaller chunks are
+   * used. Defaults to `min_chunk_size` of the session, or 5 MiB (U6c). No smaller chunk is tried after the storage rejected one as
+   * too large (413); without this setting and `min_chunk_size`, chunks of 1 MiB are the smallest (U6b).
+   */
   minChunkSize?: number;
   /** Returns additional fields for the request that opens a session. Fields of the interface cannot be replaced (U21). */
   sessionFields?: (file: SessionFile) => Readonly<Record<string, unknown>>;
@@ -178,10 +182,16 @@ function warnOfStatuses(name: string, statuses: object, meanings: readonly strin
       warn(`${name}[${status}] is ${JSON.stringify(meaning)}, which is not one of ${meanings.join(', ')}.`);
 }
 
+/** True for a number of bytes that may be the smallest chunk of a storage. Several chunks have to fit into memory. */
+export const isMinChunkSize = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= 64 * 2 ** 20;
+
 const profile: Read<Profile, Profile> = (value = {}, warn) => {
   warnOfKeys('profile', value, PROFILE_KEYS, warn);
   warnOfStatuses('profile.statuses', value.statuses ?? {}, STATUS_MEANINGS, warn);
   warnOfStatuses('profile.putStatuses', value.putStatuses ?? {}, PUT_MEANINGS, warn);
+  if (value.minChunkSize !== undefined && !isMinChunkSize(value.minChunkSize))
+    warn('profile.minChunkSize is ignored. It must be a whole number of bytes, at most 64 MiB.');
   return value;
 };
 

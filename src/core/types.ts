@@ -111,6 +111,8 @@ export interface Session {
    * size in use.
    */
   readonly chunkSizeBytes?: number;
+  /** Size of the smallest chunk that the storage takes, except the last one of a file, in bytes (U6c). Not saved either. */
+  readonly minChunkBytes?: number;
 }
 
 /** What a commit sends. Hashes and receipts are in chunk order. */

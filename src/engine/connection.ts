@@ -4,16 +4,33 @@ import { openAuthSession } from '../auth/session.ts';
 import type { AuthSession } from '../auth/types.ts';
 import type { AuthTimes } from '../core/auth-times.ts';
 import type { Report } from '../core/changes.ts';
-import { type Settings, serviceKeyOf, signInKeyOf, withSignInOf } from '../core/config.ts';
+import {
+  isMinChunkSize,
+  type Settings,
+  serviceKeyOf,
+  signInKeyOf,
+  type Warn,
+  withSignInOf,
+} from '../core/config.ts';
 import type { AuthState, Calls, Put, Session, WithToken } from '../core/types.ts';
 import { whenIdle } from '../core/wait.ts';
 import { CommitPoller } from '../pipeline/commit-poller.ts';
 import { HashPool } from '../pipeline/hash-pool.ts';
+import { chunkSizeFor, SAFE_CHUNK_BYTES } from '../pipeline/plan.ts';
 import type { UsedNames } from '../pipeline/renaming.ts';
+import type { RunParts } from '../pipeline/run.ts';
 import { createCalls, createPost } from '../service/client.ts';
 import { createPut } from '../service/put.ts';
 import { photos, preparesPhotos } from './late-photos.ts';
 import type { WaitReason } from './upload-state.ts';
+
+/** What a session says about chunk sizes, in bytes. */
+export interface ChunkSizes {
+  /** The size that the service chose (`profile.chunkSize`). */
+  readonly chunkSizeBytes?: number | undefined;
+  /** The smallest chunk that the storage takes. */
+  readonly minChunkBytes?: number | undefined;
+}
 
 export interface ServiceClient {
   readonly auth: AuthSession;
@@ -90,6 +107,8 @@ export class Service {
   readonly poller = new CommitPoller();
   /** Names that running uploads with `on-conflict="rename"` use. */
   readonly usedNames: UsedNames = new Map();
+  /** What the latest session said about chunk sizes. Only a guess for the next file, whose own session decides. */
+  chunkSizes: ChunkSizes;
   readonly #settings: Settings;
   readonly #signInKey: string;
   readonly #open: (settings: Settings) => ServiceClient;
@@ -106,6 +125,8 @@ export class Service {
     onAuth: (service: Service) => void,
   ) {
     this.#settings = settings;
+    const { minChunkSize } = settings.profile;
+    this.chunkSizes = isMinChunkSize(minChunkSize) ? { minChunkBytes: minChunkSize } : {};
     this.#signInKey = signInKeyOf(settings);
     this.#open = open;
     this.#onAuth = onAuth;
@@ -267,4 +288,27 @@ export function waitsFor({
     return state === 'prompt' || state === 'popup' || state === 'popup-lost' ? 'signed-out' : 'challenge';
   if (state !== 'cooling') return undefined;
   return error?.code === 'rate-limited' ? 'rate-limited' : 'offline';
+}
+
+/** Returns the probable chunk size of a file, and the one in a session. */
+export function chunkSizesOf(
+  { service, settings }: Connection,
+  sizeBytes: number,
+  warn?: Warn,
+): Pick<RunParts, 'chunkSizeBytes' | 'chunkSizeIn' | 'isSizeUpToSession'> {
+  const { chunkSizeBytes: setting, profile } = settings;
+  const isSizeUpToSession =
+    profile.chunkSize !== undefined ||
+    (setting === 'auto' && !isMinChunkSize(profile.minChunkSize) && sizeBytes > SAFE_CHUNK_BYTES);
+  const sizeIn = ({ chunkSizeBytes, minChunkBytes }: ChunkSizes, onAdjusted?: Warn): number =>
+    chunkSizeFor(sizeBytes, chunkSizeBytes ?? setting, minChunkBytes, onAdjusted);
+  return {
+    isSizeUpToSession,
+    chunkSizeBytes: sizeIn(service.chunkSizes, isSizeUpToSession ? undefined : warn),
+    chunkSizeIn: ({ chunkSizeBytes, minChunkBytes }, lostBytes = 0) => {
+      service.chunkSizes = { chunkSizeBytes, minChunkBytes };
+      const isKept = chunkSizeBytes === undefined && lostBytes >= (minChunkBytes ?? SAFE_CHUNK_BYTES);
+      return isKept ? lostBytes : sizeIn(service.chunkSizes, isSizeUpToSession ? warn : undefined);
+    },
+  };
 }

@@ -1,6 +1,7 @@
 // Builds the parameters of one run. Connects the pipeline to the service, the store and the workers.
 
 import type { Change, CompletedDetail } from '../core/changes.ts';
+import { isMinChunkSize } from '../core/config.ts';
 import { canRetry, type ErrorCode, isCallRetryable } from '../core/error-codes.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
 import type { Host } from '../core/host.ts';
@@ -19,10 +20,9 @@ import { abortable } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
-import { chunkSizeFor } from '../pipeline/plan.ts';
 import { RUN_DEFAULTS, type RunParts, type RunResult } from '../pipeline/run.ts';
 import { identify, recordKey } from '../store/identity.ts';
-import { type Connection, type Times, waitsFor } from './connection.ts';
+import { type Connection, chunkSizesOf, type Times, waitsFor } from './connection.ts';
 import type { createLateTrace } from './late-trace.ts';
 import { reportWhileQuiet } from './quiet.ts';
 import type { ResumeState } from './resume/resume-state.ts';
@@ -141,7 +141,7 @@ async function identifyUpload(
  */
 export async function saveFile(upload: RunTarget): Promise<boolean> {
   const { connection, picked, resumeState } = upload;
-  const { chunkSizeBytes, hash: hashAlgorithm, keepMs } = connection.settings;
+  const { hash: hashAlgorithm, keepMs } = connection.settings;
   if (!picked) return false;
   const { file } = picked;
   const inTime = (): AbortSignal => AbortSignal.timeout(READ_FILE_MS);
@@ -150,7 +150,8 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   const identity = await identifyUpload(upload, picked, hashSlice, inTime()).catch(() => undefined);
   if (!identity) return false;
   const read = () => abortable(file.arrayBuffer(), inTime()).catch(() => undefined);
-  const plan = { hashAlgorithm, keepMs, chunkSizeBytes: chunkSizeFor(file.size, chunkSizeBytes) };
+  const { chunkSizeBytes } = chunkSizesOf(connection, file.size);
+  const plan = { hashAlgorithm, keepMs, chunkSizeBytes };
   const record = recordOf(openFileOf(upload, picked), plan, identity);
   try {
     return await resumeState.saveFile({ ...record, file }, read);
@@ -217,6 +218,7 @@ export function createRunParts(
   const { service, settings } = connection;
   const { pool, put, stallMs: ownStallMs } = service.client;
   const { monitor, slots } = context;
+  const { minChunkSize } = settings.profile;
   const hashSlice = hashSliceOf(upload, signal, send);
   return {
     ...createConfirmParts(upload, context, signal, send),
@@ -237,11 +239,8 @@ export function createRunParts(
       context.hostOf(settings.baseUrl).backoff.isOpen &&
       // Otherwise, it would ask the user to sign in, although another tab may be uploading the file.
       (Boolean(settings.getToken) || service.isReady),
-    chunkSizeBytes: chunkSizeFor(body.size, settings.chunkSizeBytes, context.warn),
-    chosenChunkSize:
-      settings.profile.chunkSize &&
-      ((chunkSizeBytes) => chunkSizeFor(body.size, chunkSizeBytes, context.warn)),
-    minChunkBytes: Math.max(1, settings.profile.minChunkSize || RUN_DEFAULTS.minChunkBytes),
+    ...chunkSizesOf(connection, body.size, context.warn),
+    minChunkBytes: isMinChunkSize(minChunkSize) ? minChunkSize : RUN_DEFAULTS.minChunkBytes,
     onSmallerChunks: (beforeBytes, chunkSizeBytes) =>
       context.warn(
         `Chunks of ${beforeBytes} bytes don't reach the storage. Set chunk-size to ${chunkSizeBytes}, or raise its limits.`,

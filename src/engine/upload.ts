@@ -6,10 +6,10 @@ import { Machine } from '../core/machine.ts';
 import type { Phase } from '../core/phases.ts';
 import type { AddedFile, FileId, NextAttempt, PickedFile, UploadRecord } from '../core/types.ts';
 import { confirm } from '../pipeline/confirm.ts';
-import { chunkSizeFor, plan } from '../pipeline/plan.ts';
+import { plan } from '../pipeline/plan.ts';
 import { type RunResult, run } from '../pipeline/run.ts';
 import { isCancelable } from '../pipeline/service-session.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, chunkSizesOf } from './connection.ts';
 import { openAgain } from './files.ts';
 import { prepare } from './prepare.ts';
 import type { ResumeState } from './resume/resume-state.ts';
@@ -91,7 +91,7 @@ export class Upload {
     resumeState: ResumeState,
     context: UploadContext,
   ) {
-    const { manual, chunkSizeBytes } = connection.settings;
+    const { manual } = connection.settings;
     this.id = file.id;
     this.ownName = file.name;
     this.#bodyName = file.name;
@@ -104,7 +104,7 @@ export class Upload {
     this.#readyCount = connection.service.pastReadyCount;
     this.resumeState = resumeState;
     this.progress = new Progress(file.sizeBytes);
-    this.unsentCount = Math.ceil(file.sizeBytes / chunkSizeFor(file.sizeBytes, chunkSizeBytes));
+    this.unsentCount = Math.ceil(file.sizeBytes / chunkSizesOf(connection, file.sizeBytes).chunkSizeBytes);
     this.#context = context;
     this.#machine = new Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>(
       { state: { phase: manual ? 'held' : 'queued' }, generation: 0, hasFile: picked !== undefined },

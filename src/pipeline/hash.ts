@@ -92,6 +92,8 @@ interface Ahead {
    * starts with this chunk.
    */
   found: ReturnType<HashSlice> | undefined;
+  /** Ends the work if the chunks have another size. */
+  readonly cancel: () => void;
 }
 
 /** Starts to hash the first chunk, so that it does not wait for the session. */
@@ -103,9 +105,11 @@ export function hashAhead({
   chunkSizeBytes,
 }: Pick<HashParts, 'budget' | 'file' | 'hashSlice' | 'signal'> & { readonly chunkSizeBytes: number }): Ahead {
   const slice = file.slice(0, chunkSizeBytes);
-  const found = hashSlice(slice, { keepBytes: budget.reserve(slice.size), signal });
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const found = hashSlice(slice, { keepBytes: budget.reserve(slice.size), signal: either });
   found.catch(() => undefined);
-  return { found };
+  return { found, cancel: () => over.abort() };
 }
 
 /** Reads a chunk again if its bytes are no longer in memory. Rejects with `file-changed` if the hash differs. */

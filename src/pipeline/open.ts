@@ -1,6 +1,6 @@
 // The stage that finds the saved record of a file, or opens a session on the service.
 
-import type { Calls, HashAlgorithm, PickedFile, SavedSession, UploadRecord } from '../core/types.ts';
+import type { Calls, HashAlgorithm, PickedFile, SavedSession, Session, UploadRecord } from '../core/types.ts';
 import { withFreeName } from './renaming.ts';
 import { isCancelable } from './service-session.ts';
 import {
@@ -30,10 +30,12 @@ export interface OpenParts extends SessionParts {
   readonly hasRecord: boolean;
   readonly chunkSizeBytes: number;
   /**
-   * Fits a chunk size from the service to the limits. `undefined` if the service does not choose the chunk size
-   * (`profile.chunkSize`).
+   * Returns the chunk size in a session that the service has opened; `chunkSizeBytes` is only a guess. `lostBytes` is the size in
+   * the session before, if that one is lost: the service may still have its chunks.
    */
-  readonly chosenChunkSize?: ((chunkSizeBytes: number) => number) | undefined;
+  readonly chunkSizeIn: (session: Session, lostBytes?: number) => number;
+  /** True if it depends on the session whether the file has one chunk or several. */
+  readonly isSizeUpToSession: boolean;
   readonly hashAlgorithm: HashAlgorithm;
   /** Time that the record is kept without progress, in milliseconds. */
   readonly keepMs: number;
@@ -43,18 +45,21 @@ export interface OpenParts extends SessionParts {
   readonly savedSession?: SavedSession | undefined;
 }
 
-/** Returns the session of an earlier run, or a new one. Resolves when the chunk size is known. */
+/** A file with one chunk needs no record, because the presign response shows if the chunk is stored (decision 0013). */
+const isWorthSaving = ({ body }: OpenFile, { hasRecord }: OpenParts, chunkSizeBytes: number): boolean =>
+  hasRecord || body.size > chunkSizeBytes;
+
+/** Returns the session of an earlier run, or a new one that is being opened. */
 export async function open(file: OpenFile, parts: OpenParts): Promise<UploadSession> {
-  const { chosenChunkSize, hasRecord, savedSession, signal, store } = parts;
-  // A file with one chunk needs no record, because the presign response shows if the chunk is stored (decision 0013).
-  const isWorthSaving = hasRecord || chosenChunkSize !== undefined || file.body.size > parts.chunkSizeBytes;
+  const { chunkSizeBytes, hasRecord, isSizeUpToSession, savedSession, signal, store } = parts;
+  const mayHaveRecord = isSizeUpToSession || isWorthSaving(file, parts, chunkSizeBytes);
   let { metadata } = file;
   const session = new UploadSession(
     parts,
-    parts.chunkSizeBytes,
+    chunkSizeBytes,
     filePartsOf(file, parts, () => metadata),
   );
-  if (!store || !isWorthSaving) {
+  if (!store || !mayHaveRecord) {
     if (savedSession) session.resume(savedSession, new Map());
   } else {
     // A new file does not wait for its identity and its lock.
@@ -82,7 +87,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<UploadSess
 }
 
 function filePartsOf(file: OpenFile, parts: OpenParts, metadataOf: () => OpenFile['metadata']): FileParts {
-  const { calls, chosenChunkSize, identify, names, signal } = parts;
+  const { calls, chunkSizeIn, identify, names, signal } = parts;
   const { parentId } = file;
   const ask = (fileName: string) => {
     const { name, relativePath } = file;
@@ -98,9 +103,8 @@ function filePartsOf(file: OpenFile, parts: OpenParts, metadataOf: () => OpenFil
       if (!names) return () => ask(parts.fileName());
       return withFreeName(ask, { parentId, current: parts.fileName(), needsName }, names);
     },
-    chosenChunkSize:
-      chosenChunkSize &&
-      (({ chunkSizeBytes }) => (chunkSizeBytes ? chosenChunkSize(chunkSizeBytes) : parts.chunkSizeBytes)),
+    chunkSizeIn,
+    isWorthSaving: (chunkSizeBytes) => isWorthSaving(file, parts, chunkSizeBytes),
   };
 }
 

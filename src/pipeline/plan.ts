@@ -4,6 +4,12 @@ import type { Warn } from '../core/config.ts';
 import type { Chunk, UploadRecord } from '../core/types.ts';
 
 const MIB = 2 ** 20;
+/** The smallest chunk that S3 and similar storage take, except the last one of a file. Smaller ones fail at the commit. */
+export const SAFE_CHUNK_BYTES = 5 * MIB;
+/** Chunk sizes for storage that takes smaller ones. Each is a multiple of the one before. */
+const SMALL_SIZES = [MIB, 2 * MIB, 4 * MIB];
+/** A small chunk size is used for files of at most this many chunks: each chunk costs two requests. */
+const MOST_SMALL_CHUNKS = 32;
 /** Chunks of files up to 480 MiB have a multiple of this size, so that a file that grows a little keeps its chunks. */
 const STEP = MIB / 4;
 /** S3 and similar storage allow at most this many parts per object. */
@@ -14,20 +20,22 @@ const LARGEST = 512 * MIB;
 export const MAX_FILE_BYTES = MAX_CHUNKS * LARGEST;
 const SLOTS = 6;
 const GRID = 8 * MIB;
-const SMALLEST = 5 * MIB;
 const ROUND = 60 * MIB;
 
 /**
- * Returns the size of all chunks except the last, in bytes. With `auto`, files up to 480 MiB get chunks of 5 to 10 MiB that keep
- * all slots busy until the end, and larger files get chunks of 8 MiB. Doubles any size until there are at most 10,000 chunks,
- * and limits it to 512 MiB.
+ * Returns the size of all chunks except the last, in bytes. With `auto`, a file of up to 5 MiB is one chunk, files up to 480 MiB
+ * get chunks of 5 to 10 MiB that keep all slots busy until the end, and larger files get chunks of 8 MiB. If the storage takes
+ * chunks of `minBytes`, files up to 128 MiB get chunks of 1, 2 or 4 MiB, because a connection that breaks loses what is under way.
+ * Doubles any size until there are at most 10,000 chunks, and limits it to 512 MiB. Depends on nothing that changes from day to
+ * day, so that a file has the same chunks when it is uploaded again.
  */
 export function chunkSizeFor(
   sizeBytes: number,
   setting: number | 'auto',
+  minBytes: number = SAFE_CHUNK_BYTES,
   warn: Warn = () => undefined,
 ): number {
-  const wanted = setting === 'auto' ? automatic(sizeBytes) : setting;
+  const wanted = setting === 'auto' ? automatic(sizeBytes, minBytes) : setting;
   let chunkBytes = wanted;
   while (Math.ceil(sizeBytes / chunkBytes) > MAX_CHUNKS) chunkBytes *= 2;
   chunkBytes = Math.min(chunkBytes, LARGEST);
@@ -37,10 +45,16 @@ export function chunkSizeFor(
   return chunkBytes;
 }
 
-function automatic(sizeBytes: number): number {
+function automatic(sizeBytes: number, minBytes: number): number {
+  if (sizeBytes <= SAFE_CHUNK_BYTES) return balanced(sizeBytes);
+  const fits = (bytes: number): boolean => bytes >= minBytes && sizeBytes <= MOST_SMALL_CHUNKS * bytes;
+  return SMALL_SIZES.find(fits) ?? Math.max(minBytes, balanced(sizeBytes));
+}
+
+function balanced(sizeBytes: number): number {
   const rounds = Math.ceil(sizeBytes / ROUND);
   if (rounds > 8) return GRID;
-  const count = sizeBytes < 30 * MIB ? Math.max(1, Math.floor(sizeBytes / SMALLEST)) : SLOTS * rounds;
+  const count = sizeBytes < 30 * MIB ? Math.max(1, Math.floor(sizeBytes / SAFE_CHUNK_BYTES)) : SLOTS * rounds;
   return Math.max(STEP, Math.ceil(sizeBytes / count / STEP) * STEP);
 }
 

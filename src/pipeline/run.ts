@@ -14,8 +14,10 @@ import { SessionLost, type UploadSession } from './upload-session.ts';
 /** Parameters of all stages. */
 export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
-  'ahead' | 'ask' | 'giveUp' | 'proven' | 'ready' | 'renew' | 'receipts' | 'receiptOf'
+  'ahead' | 'ask' | 'canHalve' | 'giveUp' | 'proven' | 'ready' | 'renew' | 'receipts' | 'receiptOf'
 > & {
+  /** Smallest size of chunks to try after the storage rejected larger ones, in bytes, unless the service says a larger one. */
+  readonly minChunkBytes: number;
   /**
    * Called with all chunks before the first chunk is hashed, and again in each new session; `isSamePlan` if the chunks are the
    * same. Chunks that an earlier run stored are `recorded`.
@@ -53,12 +55,15 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   const parts: RunParts = { ...given, minChunkBytes, signal };
   try {
     const opening = open(file, parts);
-    const ahead = parts.hasRecord || parts.chosenChunkSize ? undefined : hashAhead(parts);
+    const ahead = parts.hasRecord ? undefined : hashAhead(parts);
     const session = await opening;
     signal.throwIfAborted();
     // The chunks of a saved upload may have another size, and are hashed again only after the others.
     const isAhead = !session.isResumed && session.chunkSizeBytes === parts.chunkSizeBytes;
-    if (!isAhead) parts.budget.releaseAll();
+    if (!isAhead) {
+      ahead?.cancel();
+      parts.budget.releaseAll();
+    }
     const chunks = planOf(session, parts).map(
       // Without a commit, presigns the first chunk again to check that the session still exists on the service.
       (chunk, at) => (at === 0 && !parts.calls.commit ? withoutTicket(chunk) : chunk),
@@ -77,9 +82,17 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
 const planOf = ({ chunkSizeBytes, stored }: UploadSession, { file }: RunParts): Chunk[] =>
   plan(file.size, chunkSizeBytes, stored);
 
+/** Returns the smallest size of chunks that may be tried, in bytes. */
+const smallestOf = (session: UploadSession, { minChunkBytes }: Pick<RunParts, 'minChunkBytes'>): number =>
+  Math.max(minChunkBytes, session.minChunkBytes);
+
+/** Ends a round whose chunks have another size than the session allows. */
+class OtherChunkSize {}
+
 /**
  * Uploads the chunks. If the session is given up, uploads them again in the next one. If chunks are too large, halves the chunk
- * size; smaller chunks have other hashes, so they need a new session, too.
+ * size; smaller chunks have other hashes, so they need a new session, too. If a session turns out to have another chunk size,
+ * divides the file again.
  */
 async function transfer(
   planned: readonly Chunk[],
@@ -94,31 +107,39 @@ async function transfer(
   const hashWhole = (): FileHash | undefined =>
     continueHash && new FileHash(chunks, { ...parts, continueHash });
   let fileHash = hashWhole();
+  /** What the storage has rejected last. */
+  let rejected: { readonly sizeBytes: number; readonly cause: unknown } | undefined;
   for (let first = ahead; ; first = undefined) {
     const known = [...chunks];
     const stop = new AbortController();
     const signal = AbortSignal.any([parts.signal, stop.signal]);
+    const { chunkSizeBytes } = session;
+    session.session
+      .then(() => session.chunkSizeBytes === chunkSizeBytes || stop.abort(new OtherChunkSize()))
+      .catch(() => undefined);
     fileHash?.result.catch((error) => stop.abort(error));
     try {
       const giveUp = (): void => stop.abort();
       const round = { ...parts, fileHash, signal, giveUp, proven, ...(first && { ahead: first }) };
       return await sendAll(chunks, known, session, round);
     } catch (error) {
-      const { chunkSizeBytes } = session;
       if (error instanceof ChunkTooLarge) {
         // The only chunk of a small file is smaller than the chunk size.
         const largestBytes = Math.min(chunkSizeBytes, parts.file.size);
-        // Smaller than `largestBytes`, because the rejected chunk has more than `minChunkBytes`.
-        const smallerBytes = Math.max(parts.minChunkBytes, Math.ceil(largestBytes / 2));
+        // Smaller than `largestBytes`, because the rejected chunk could be halved.
+        const smallerBytes = Math.max(smallestOf(session, parts), Math.ceil(largestBytes / 2));
         parts.onSmallerChunks(largestBytes, smallerBytes);
         proven.sizeBytes = 0;
+        rejected = { sizeBytes: largestBytes, cause: error.cause };
         await session.shrink(smallerBytes, error.cause);
       } else if (error instanceof SessionLost) {
         // In a new session, only the hashes remain valid.
         chunks = known.map(withoutTicket);
         await session.open();
-      } else throw error;
-      const isSamePlan = session.chunkSizeBytes === chunkSizeBytes;
+      } else if (!(error instanceof OtherChunkSize)) throw error;
+      if (rejected && !session.isResumed && session.chunkSizeBytes >= rejected.sizeBytes)
+        throw rejected.cause;
+      const isSamePlan = error instanceof SessionLost && session.chunkSizeBytes === chunkSizeBytes;
       if (!isSamePlan) {
         chunks = planOf(session, parts);
         fileHash = hashWhole();
@@ -126,6 +147,7 @@ async function transfer(
       parts.onOpened(chunks, isSamePlan);
     } finally {
       stop.abort();
+      first?.cancel();
       parts.budget.releaseAll();
     }
   }
@@ -154,6 +176,7 @@ async function sendAll(
     ready: session.session,
     receipts,
     receiptOf: (hash: string) => receipts.get(hash),
+    canHalve: (sizeBytes: number) => sizeBytes > smallestOf(session, parts),
     renew: async (chunk: HashedChunk) => (await ask([chunk])).get(chunk.hash) as Ticket,
     onHashed: (chunk: HashedChunk) => {
       // Drops `body`, which would otherwise stay in memory until the end.

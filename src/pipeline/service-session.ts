@@ -110,9 +110,11 @@ const TABLE: Table = {
   none: { requested: request },
   opening: {
     dropped: () => to({ phase: 'none' }),
-    opened: (_state, { session, chunkSizeBytes }) => ({
+    opened: (_state, { session, chunkSizeBytes }, { largestChunkBytes }) => ({
       state: { phase: 'open', session, isResumed: false },
       chunkSizeBytes,
+      // The session may require larger chunks.
+      largestChunkBytes: largestChunkBytes && Math.max(largestChunkBytes, chunkSizeBytes),
       storedAtMs: Number.NEGATIVE_INFINITY,
     }),
   },

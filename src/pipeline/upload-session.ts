@@ -78,8 +78,10 @@ export interface FileParts {
   readonly newRecord: (identity: Identity) => Omit<UploadRecord, keyof SavedSession>;
   /** Returns a function that requests a session. With `needsName`, the session gets another name than the one before. */
   readonly request: (needsName: boolean) => RequestSession;
-  /** Returns the chunk size for the size that the service chooses; `undefined` if the service does not choose it. */
-  readonly chosenChunkSize: ((session: Session) => number) | undefined;
+  /** Returns the chunk size in a session. `lostBytes` is the size in the session before, if that one is lost. */
+  readonly chunkSizeIn: (session: Session, lostBytes?: number) => number;
+  /** Returns true if an upload with chunks of this size has a record. */
+  readonly isWorthSaving: (chunkSizeBytes: number) => boolean;
 }
 
 /** Thrown for a session that is given up. The upload continues in another one. `cause` is the error of the call. */
@@ -160,6 +162,11 @@ export class UploadSession {
     return this.#model.chunkSizeBytes;
   }
 
+  /** The smallest chunk that the storage takes, in bytes; 0 if the service has not said it. */
+  get minChunkBytes(): number {
+    return 'session' in this.state ? (this.state.session.minChunkBytes ?? 0) : 0;
+  }
+
   /** True if an earlier run opened the session. */
   get isResumed(): boolean {
     return 'session' in this.state && this.state.isResumed;
@@ -205,7 +212,8 @@ export class UploadSession {
   }
 
   /**
-   * Opens a session, unless one is open. Before, cancels one whose chunks are too large. Resolves when the chunk size is known.
+   * Opens a session, unless one is open. Before, cancels one whose chunks are too large. The chunk size may change when the session
+   * is open.
    */
   async open(): Promise<void> {
     const { retrying, signal } = this.#parts;
@@ -222,10 +230,10 @@ export class UploadSession {
       this.#early = undefined;
       return first;
     }, signal);
-    this.#session = opening.then((session) => this.#onOpened(session));
+    const lostBytes = state.phase === 'lost' ? this.chunkSizeBytes : undefined;
+    this.#session = opening.then((session) => this.#onOpened(session, lostBytes));
     // The run may have ended before its turn for the early request.
     this.#session.catch(() => this.#early && this.dropEarly());
-    if (this.#file?.chosenChunkSize) await this.#session;
   }
 
   /** Saves that chunks have to be smaller, and opens the next session. Throws `cause` if nothing may be sent again. */
@@ -316,13 +324,15 @@ export class UploadSession {
     if (this.#identity) await this.#parts.store?.remove(this.#identity.key);
   }
 
-  #onOpened(session: Session): Session {
+  #onOpened(session: Session, lostBytes: number | undefined): Session {
     const { cancel, signal } = this.#parts;
     // No later run would know it.
     if (signal.aborted) void cancel(session);
     signal.throwIfAborted();
-    const sizeBytes = this.#file?.chosenChunkSize?.(session) ?? this.chunkSizeBytes;
-    const chunkSizeBytes = Math.min(sizeBytes, this.#model.largestChunkBytes ?? sizeBytes);
+    const sizeBytes = this.#file?.chunkSizeIn(session, lostBytes) ?? this.chunkSizeBytes;
+    const { largestChunkBytes = sizeBytes } = this.#model;
+    const chunkSizeBytes = Math.min(sizeBytes, Math.max(largestChunkBytes, session.minChunkBytes ?? 0));
+    if (!this.#isSaved && !this.#file?.isWorthSaving(chunkSizeBytes)) this.#identity = undefined;
     void this.#move({ type: 'opened', session, chunkSizeBytes });
     return session;
   }

@@ -47,8 +47,8 @@ export interface UploadParts {
     sizeBytes: number,
     signal: AbortSignal,
   ) => Promise<(unsentBytes: number) => void>;
-  /** A chunk of more bytes is not sent again after a 413: the file needs smaller chunks. */
-  readonly minChunkBytes: number;
+  /** True if a chunk of this size is not sent again after a 413: the file is divided into smaller chunks. */
+  readonly canHalve: (sizeBytes: number) => boolean;
   /** Ends all stages of the run. Called when a chunk cannot be stored. */
   readonly giveUp: () => void;
   /** Called with the number of bytes of the chunk that were handed to the network so far; 0 after a failed PUT. */
@@ -280,7 +280,7 @@ async function send(
         if (code === 'network' && isUnsure && unsentBytes === chunk.sizeBytes && !change.aborted)
           parts.read = parts.copySlice as HashSlice;
         const { sizeBytes } = chunk;
-        const canHalve = sizeBytes > parts.minChunkBytes;
+        const canHalve = parts.canHalve(sizeBytes);
         const isTooLarge = canHalve && code === 'upload-refused' && status === 413;
         // After the last byte, a gateway may have answered without CORS headers.
         const isCut = isBroken && unsentBytes > 0 && unsentBytes < sizeBytes;

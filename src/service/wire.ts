@@ -1,7 +1,7 @@
 // Creates request bodies and validates responses. Only this module contains the field names (snake_case) of the upload operations.
 
 import { toBase64Url } from '../core/base64-url.ts';
-import type { Profile } from '../core/config.ts';
+import { isMinChunkSize, type Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { CommitProof, Session, SessionInput, Ticket, TicketUpload } from '../core/types.ts';
 import { warnOnceHere } from '../core/warn.ts';
@@ -59,10 +59,24 @@ export function readSession(answer: Answer, profile: FullProfile): Session {
     throw badResponse(answer, 'The session header is missing or not valid');
   }
   const chunkSizeBytes = askProfile('chunkSize', () => profile.chunkSize?.({ body }));
-  if (chunkSizeBytes === undefined) return { sessionId, header: value as string };
-  if (!Number.isSafeInteger(chunkSizeBytes) || chunkSizeBytes <= 0)
+  if (chunkSizeBytes !== undefined && !(Number.isSafeInteger(chunkSizeBytes) && chunkSizeBytes > 0))
     throw badResponse(answer, 'profile.chunkSize must return a whole number of bytes');
-  return { sessionId, header: value as string, chunkSizeBytes };
+  const minChunkBytes = isMinChunkSize(profile.minChunkSize) ? profile.minChunkSize : readMinChunkBytes(body);
+  return {
+    sessionId,
+    header: value as string,
+    ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),
+    ...(minChunkBytes !== undefined && { minChunkBytes }),
+  };
+}
+
+/** Reads the size of the smallest chunk that the storage takes (U6c); `undefined` if the service does not say it. */
+function readMinChunkBytes(body: Fields): number | undefined {
+  const bytes = field(body, 'min_chunk_size');
+  if (bytes === undefined || bytes === null) return undefined;
+  if (isMinChunkSize(bytes)) return bytes;
+  warnOnceHere('min_chunk_size is ignored. It must be a whole number of bytes, at most 64 MiB.');
+  return undefined;
 }
 
 /** Converts a hash from lower-case hex to the encoding of the service (U5). */

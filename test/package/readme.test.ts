@@ -169,7 +169,9 @@ describe('The documentation', () => {
   test('has the limits of the code', () => {
     const mib = 2 ** 20;
     const limits = read('docs/limits.md');
-    assert.match(limits, /single chunk \(below 10 MiB/);
+    assert.match(limits, /single chunk \(up to 5 MiB, or below 10 MiB if/);
+    assert.equal(chunkSizeFor(5 * mib, 'auto', mib), 5 * mib);
+    assert.ok(chunkSizeFor(5 * mib + 1, 'auto', mib) < 5 * mib);
     assert.ok(chunkSizeFor(10 * mib - 1, 'auto') >= 10 * mib - 1);
     assert.ok(chunkSizeFor(10 * mib, 'auto') < 10 * mib);
     assert.match(limits, new RegExp(`at most ${MAX_CHUNKS.toLocaleString('en')} chunks`));

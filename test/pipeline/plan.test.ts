@@ -57,6 +57,38 @@ describe('the size of chunks', () => {
     );
   });
 
+  const small: readonly [string, number, number, number][] = [
+    ['5 MiB', 5 * MIB, MIB, 5 * MIB],
+    ['5 MiB and a byte', 5 * MIB + 1, MIB, MIB],
+    ['20 MB', 20e6, MIB, MIB],
+    ['20 MB, of at least a byte', 20e6, 1, MIB],
+    ['20 MB, of at least a byte more than 1 MiB', 20e6, MIB + 1, 2 * MIB],
+    ['32 MiB', 32 * MIB, MIB, MIB],
+    ['32 MiB and a byte', 32 * MIB + 1, MIB, 2 * MIB],
+    ['128 MiB', 128 * MIB, MIB, 4 * MIB],
+    ['128 MiB and a byte, as for a storage that says nothing', 128 * MIB + 1, MIB, 7.25 * MIB],
+    ['1 GiB', 1024 * MIB, MIB, 8 * MIB],
+    ['20 MB, of at least 5 MiB', 20e6, 5 * MIB, 6.5 * MIB],
+    ['20 MB, of at least 7 MiB', 20e6, 7 * MIB, 7 * MIB],
+    ['3 MiB, of at least 7 MiB', 3 * MIB, 7 * MIB, 3 * MIB],
+    ['1 GiB, of at least 64 MiB', 1024 * MIB, 64 * MIB, 64 * MIB],
+  ];
+  for (const [name, sizeBytes, minBytes, chunkBytes] of small)
+    it(`cuts ${name} into chunks of ${chunkBytes} bytes if the storage takes ${minBytes}`, () => {
+      expect(chunkSizeFor(sizeBytes, 'auto', minBytes)).to.equal(chunkBytes);
+      expect(chunkSizeFor(sizeBytes, 1000_000, minBytes)).to.equal(1000_000);
+    });
+
+  it('is never below what the storage takes, and never larger than without its word, up to 5 MiB', () => {
+    const sizes = fc.integer({ min: 5 * MIB + 1, max: 2048 * MIB });
+    fc.assert(
+      fc.property(sizes, fc.integer({ min: 1, max: 5 * MIB }), (sizeBytes, minBytes) => {
+        const chunkBytes = chunkSizeFor(sizeBytes, 'auto', minBytes);
+        expect(chunkBytes).to.be.within(minBytes, chunkSizeFor(sizeBytes, 'auto'));
+      }),
+    );
+  });
+
   it('stays the same for 95 of 100 files that grow by 100 kB', () => {
     const sizes = Array.from({ length: 2000 }, (_, at) => 5 * MIB + at * 249_000);
     const kept = sizes.filter(
@@ -71,28 +103,28 @@ describe('the size of chunks', () => {
 
   it('is the number that the page set', () => {
     const warnings: string[] = [];
-    expect(chunkSizeFor(100 * MIB, 1000_000, (text) => warnings.push(text))).to.equal(1000_000);
+    expect(chunkSizeFor(100 * MIB, 1000_000, undefined, (text) => warnings.push(text))).to.equal(1000_000);
     expect(warnings).to.deep.equal([]);
   });
 
   it('is doubled, with a warning, if a fixed size would make more than 10,000 chunks', () => {
     const warnings: string[] = [];
-    expect(chunkSizeFor(10_001 * 1000, 1000, (text) => warnings.push(text))).to.equal(2000);
+    expect(chunkSizeFor(10_001 * 1000, 1000, undefined, (text) => warnings.push(text))).to.equal(2000);
     expect(warnings).to.have.length(1);
     expect(warnings[0]).to.contain('1000').and.to.contain('2000');
-    expect(chunkSizeFor(10_000 * 1000, 1000, (text) => warnings.push(text))).to.equal(1000);
+    expect(chunkSizeFor(10_000 * 1000, 1000, undefined, (text) => warnings.push(text))).to.equal(1000);
     expect(warnings).to.have.length(1);
   });
 
   it('is never more than can be read at once, whatever was set, with a warning', () => {
     const warnings: string[] = [];
-    expect(chunkSizeFor(3 * TIB, TIB, (text) => warnings.push(text))).to.equal(512 * MIB);
+    expect(chunkSizeFor(3 * TIB, TIB, undefined, (text) => warnings.push(text))).to.equal(512 * MIB);
     expect(warnings).to.have.length(1);
   });
 
   it('is doubled without a warning on the automatic grid', () => {
     const warnings: string[] = [];
-    chunkSizeFor(4 * TIB, 'auto', (text) => warnings.push(text));
+    chunkSizeFor(4 * TIB, 'auto', undefined, (text) => warnings.push(text));
     expect(warnings).to.deep.equal([]);
   });
 

@@ -137,6 +137,21 @@ describe('a profile of the page', () => {
       ).to.equal(bytes);
   });
 
+  it('says the smallest chunk of the storage, which the service says otherwise, up to 64 MiB', () => {
+    const minOf = (size: unknown, own?: number): number | undefined =>
+      readSession(
+        answerOf({ body: { session_id: 's', min_chunk_size: size } }),
+        full(own === undefined ? {} : { minChunkSize: own }),
+      ).minChunkBytes;
+    for (const size of [1, 2 ** 20, 64 * 2 ** 20]) {
+      expect(minOf(size)).to.equal(size);
+      expect(minOf(size, 5 * 2 ** 20)).to.equal(5 * 2 ** 20);
+    }
+    for (const size of [undefined, null, 0, -1, 1.5, 64 * 2 ** 20 + 1, '1048576', true, [1], {}])
+      expect(minOf(size), JSON.stringify(size)).to.equal(undefined);
+    expect(minOf(2 ** 20, Number.NaN)).to.equal(2 ** 20);
+  });
+
   it('that throws is an error of the page, with the name of the function', () => {
     const cause = new Error('of the page');
     const error = caught(() =>

@@ -71,6 +71,8 @@ export function setUpRun(
     budget: new ByteBudget(pagePool),
     hasRecord: false,
     chunkSizeBytes: CHUNK_BYTES,
+    chunkSizeIn: (_session, lostBytes) => lostBytes ?? parts.chunkSizeBytes,
+    isSizeUpToSession: false,
     fileName: () => file.name,
     batch: { max: 64 },
     bytesPerSecond: () => 1e6,
@@ -157,6 +159,7 @@ export async function setUpSending(
   };
   const parts: UploadParts = {
     ...run.parts,
+    canHalve: (sizeBytes) => sizeBytes > run.parts.minChunkBytes,
     proven: { sizeBytes: 0 },
     receipts: new Map(),
     renew: async ({ hash, index }) => {
