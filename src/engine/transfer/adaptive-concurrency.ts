@@ -19,9 +19,9 @@ interface Recovery {
   growsAt: number;
 }
 
-/** Rate per slot from which the connection counts as fast. A fast connection gets all slots immediately. */
-const SLOW_SLOT_BYTES_PER_SECOND = 256 * 1024;
-/** Length of the first measurement (`LOOK_MS`), and of all other measurements, in milliseconds. */
+/** Rate for which one slot is enough. A chunk of 1 MiB takes two seconds then. */
+const SLOT_BYTES_PER_SECOND = 512 * 1024;
+/** Time after which the rate of the first measurement counts (`LOOK_MS`), and length of all measurements, in milliseconds. */
 const LOOK_MS = 50;
 const WINDOW_MS = 3000;
 /** Bytes per slot that local buffers accept before anything is sent over the network. */
@@ -34,10 +34,10 @@ const NOTICEABLE = 0.08;
 const REST_WINDOWS = 5;
 
 /**
- * Starts with two slots. A fast connection gets all slots after the first measurement. On a slow connection, adds or removes one
- * slot at a time, and keeps each change that helps (hill climbing). If the rate stays the same, fewer slots win, since their PUTs
- * are less likely to stall. On congestion, halves the number of slots, then adds one slot whenever as many chunks are stored as
- * there are slots (additive increase, multiplicative decrease).
+ * Starts with two slots. During the first measurement, opens as many as the rate needs. Then adds or removes one slot at a time,
+ * and keeps each change that helps (hill climbing). If the rate stays the same, the fewest slots that it needs win, since a
+ * connection that breaks loses what is under way. On congestion, halves the number of slots, then adds one slot whenever as many
+ * chunks are stored as there are slots (additive increase, multiplicative decrease).
  */
 export class AdaptiveConcurrency {
   #maximum: number;
@@ -45,7 +45,7 @@ export class AdaptiveConcurrency {
   #sinceMs: number | undefined;
   #bytes = 0;
   #wasSaturated = true;
-  #isFirstLook = true;
+  #isFirst = true;
   /** Change that is being measured (`#step`), and change to try next (`#turn`); 0 if there is none. */
   #step: -1 | 0 | 1 = 0;
   #turn: -1 | 0 | 1 = 0;
@@ -64,7 +64,7 @@ export class AdaptiveConcurrency {
 
   /** Changes the upper bound. If the limit was equal to the old bound, the limit becomes the new bound. */
   setMaximum(maximum: number): void {
-    const hadAll = !this.#isFirstLook && this.#limit === this.#maximum;
+    const hadAll = this.#limit === this.#maximum;
     this.#maximum = maximum;
     if (hadAll) this.#limit = maximum;
   }
@@ -78,7 +78,7 @@ export class AdaptiveConcurrency {
     const target = Math.max(this.#limit, this.#recovery?.target ?? 0);
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
     this.#recovery = { target, attempts, storedCount: 0, growsAt: this.#limit };
-    this.#isFirstLook = false;
+    this.#isFirst = false;
     this.#step = 0;
   }
 
@@ -92,29 +92,26 @@ export class AdaptiveConcurrency {
     if (this.#recovery) return;
     if (this.#sinceMs === undefined || busy === 0) {
       // Buffers alone would not have accepted so many bytes, so the connection is fast.
-      if (this.#isFirstLook && bytes > busy * BUFFERED_BYTES) this.#openAll();
+      if (this.#isFirst && bytes > busy * BUFFERED_BYTES) this.#open(Number.POSITIVE_INFINITY);
       this.#begin(nowMs);
       return;
     }
     this.#bytes += bytes;
     this.#wasSaturated &&= busy >= this.#limit;
     const elapsedMs = nowMs - this.#sinceMs;
-    if (elapsedMs < (this.#isFirstLook ? LOOK_MS : WINDOW_MS)) return;
+    if (elapsedMs < LOOK_MS) return;
     const rate = (this.#bytes / elapsedMs) * 1000;
+    if (this.#isFirst) this.#open(rate);
+    if (elapsedMs < WINDOW_MS) return;
+    this.#isFirst = false;
     const wasSaturated = this.#wasSaturated;
     this.#begin(nowMs);
-    if (!this.#isFirstLook) {
-      if (wasSaturated) this.#climb(rate);
-      return;
-    }
-    this.#isFirstLook = false;
-    this.#lastRate = rate;
-    if (rate / busy >= SLOW_SLOT_BYTES_PER_SECOND) this.#openAll();
+    if (wasSaturated) this.#climb(rate);
   }
 
-  #openAll(): void {
-    this.#isFirstLook = false;
-    this.#limit = this.#maximum;
+  /** Opens as many slots as the rate needs. */
+  #open(rate: number): void {
+    this.#limit = Math.max(this.#limit, Math.min(this.#maximum, Math.ceil(rate / SLOT_BYTES_PER_SECOND)));
     this.#step = 0;
     this.#turn = 0;
   }
@@ -137,9 +134,11 @@ export class AdaptiveConcurrency {
 
   #climb(rate: number): void {
     const gain = this.#lastRate > 0 ? rate / this.#lastRate - 1 : 0;
-    if (gain > 1 && rate / this.#limit >= SLOW_SLOT_BYTES_PER_SECOND) {
+    // One slot fewer is enough for the rate.
+    const isThin = rate <= (this.#limit - 1) * SLOT_BYTES_PER_SECOND;
+    if (gain > 1 && !isThin) {
       this.#lastRate = rate;
-      this.#openAll();
+      this.#open(rate);
       return;
     }
     const hasPaid = this.#step > 0 ? gain > NOTICEABLE : gain > -NOTICEABLE;
@@ -158,8 +157,7 @@ export class AdaptiveConcurrency {
       this.#step = 0;
       return;
     }
-    const isThin = rate / this.#limit < SLOW_SLOT_BYTES_PER_SECOND;
-    this.#step = this.#step || this.#turn || (isThin ? -1 : 1);
+    this.#step = isThin ? this.#step || this.#turn || -1 : 1;
     this.#turn = 0;
     if (this.#move(this.#step)) return;
     this.#turn = this.#step > 0 ? 0 : 1;

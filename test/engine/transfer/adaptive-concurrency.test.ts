@@ -11,6 +11,8 @@ const longWay: Throughput = (slots) => slots * 4 * MB;
 const thinLine: Throughput = (slots) => 120 * KB * (1 - 0.01 * slots);
 /** A connection that limits the rate of each request, as some proxies do. */
 const proxy: Throughput = (slots) => slots * 60 * KB;
+/** A connection that all requests share, on which one chunk of 1 MiB takes one second. */
+const sharedLine: Throughput = () => MB;
 
 /** Simulates `seconds` with every slot busy, in samples of 100 ms. Returns the limit after each second. */
 function drive(concurrency: AdaptiveConcurrency, line: Throughput, seconds: number, startMs = 0): number[] {
@@ -41,15 +43,43 @@ describe('concurrency', () => {
     expect(fast.limit).to.equal(6);
   });
 
-  it('uses all slots at exactly the rate per slot at which a connection is not slow, and not below', () => {
+  it('opens as many slots as the rate needs at 512 KiB/s each, at most all', () => {
     const afterLook = (bytes: number): number => {
       const concurrency = new AdaptiveConcurrency(6);
       concurrency.measure({ nowMs: 0, bytes: 0, busy: 2 });
       concurrency.measure({ nowMs: 1000, bytes, busy: 2 });
       return concurrency.limit;
     };
-    expect(afterLook(2 * 256 * 1024)).to.equal(6);
-    expect(afterLook(2 * 256 * 1024 - 1)).to.equal(2);
+    const step = 512 * 1024;
+    for (const [bytes, limit] of [
+      [step, 2],
+      [2 * step, 2],
+      [2 * step + 1, 3],
+      [5 * step, 5],
+      [5 * step + 1, 6],
+      [20 * step, 6],
+    ] as const)
+      expect(afterLook(bytes), `${bytes}`).to.equal(limit);
+  });
+
+  it('opens no slots that a shared connection of 1 MB/s does not need, and keeps two', () => {
+    const limits = drive(new AdaptiveConcurrency(6), sharedLine, 120);
+    expect(Math.max(...limits)).to.be.at.most(3);
+    expect(Math.min(...limits)).to.equal(2);
+    expect(limits.filter((limit) => limit === 2).length).to.be.greaterThan(80);
+  });
+
+  it('closes the slots that a shared connection does not need after it was fast', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    drive(concurrency, longWay, 4);
+    const limits = drive(concurrency, sharedLine, 60, 4000);
+    expect(limits[40]).to.equal(2);
+    expect(Math.max(...limits.slice(40))).to.equal(3);
+  });
+
+  it('opens more slots within the first seconds if each request is limited separately', () => {
+    const limits = drive(new AdaptiveConcurrency(6), (slots) => slots * 700 * KB, 3);
+    expect(limits.at(-1)).to.equal(6);
   });
 
   it('never exceeds two slots on a slow connection, and mostly uses one', () => {
@@ -187,7 +217,7 @@ describe('concurrency', () => {
     [
       'decreases to one slot if all share a slow connection, and tries a second one now and then',
       thinLine,
-      [1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1],
+      [1, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1],
     ],
     [
       'increases slot by slot if each request is limited separately',
@@ -199,15 +229,22 @@ describe('concurrency', () => {
       (slots: number) => 100 * KB * (slots <= 3 ? slots : 6 - slots),
       [1, 2, 2, 2, 2, 2, 2, 3, 4, 3, 3, 3, 3, 3, 3, 2, 3, 3, 3, 3, 3, 3, 4, 3],
     ],
-    [
-      'decreases from all slots to the best number',
-      (slots: number) => 500 * KB * (slots <= 3 ? slots : 6 - slots),
-      [6, 5, 4, 3, 2, 3, 3, 3, 3, 3, 3, 4, 3, 3, 3, 3, 3, 3, 2, 3],
-    ],
   ] as const)
     it(title, () => {
       expect(windows(slowPace(), line, limits.length)).to.deep.equal(limits);
     });
+
+  it('decreases from all slots to the best number', () => {
+    const concurrency = slowPace();
+    expect(windows(concurrency, longWay, 1)).to.deep.equal([6]);
+    const limits = windows(
+      concurrency,
+      (slots) => 500 * KB * (slots <= 3 ? slots : 6 - slots),
+      18,
+      lookMs + windowMs,
+    );
+    expect(limits).to.deep.equal([6, 6, 6, 6, 6, 5, 4, 3, 4, 3, 3, 3, 3, 3, 3, 4, 3, 3]);
+  });
 
   it('does not change before a sample or a window is complete', () => {
     const concurrency = new AdaptiveConcurrency(6);
@@ -217,9 +254,9 @@ describe('concurrency', () => {
     concurrency.measure({ nowMs: lookMs, bytes: 0, busy: 2 });
     expect(concurrency.limit).to.equal(6);
     const slow = slowPace();
-    slow.measure({ nowMs: lookMs + windowMs - 1, bytes: 300 * KB, busy: 2 });
+    slow.measure({ nowMs: windowMs - 1, bytes: 300 * KB, busy: 2 });
     expect(slow.limit).to.equal(2);
-    slow.measure({ nowMs: lookMs + windowMs, bytes: 0, busy: 2 });
+    slow.measure({ nowMs: windowMs, bytes: 0, busy: 2 });
     expect(slow.limit).to.equal(1);
   });
 
@@ -270,18 +307,18 @@ describe('concurrency', () => {
     expect([full.limit, more.limit]).to.deep.equal([2, 6]);
   });
 
-  it('uses all slots if the rate more than doubles and no slot is slow', () => {
-    const slowLane = 256 * 1024;
-    const after = (factor: number, perLane: number): number => {
+  it('opens the slots that the rate needs as soon as it more than doubles', () => {
+    const enough = 512 * 1024;
+    const after = (before: number, now: number): number => {
       const concurrency = slowPace();
-      // The limit is one slot after this window, so the rate of the next window is `factor / 2` times as high.
-      windows(concurrency, () => (perLane * 2) / factor, 1);
-      const { limit } = concurrency;
-      return windows(concurrency, () => perLane * limit, 1, lookMs + windowMs)[0] ?? 0;
+      windows(concurrency, () => before, 1);
+      return windows(concurrency, () => now, 1, lookMs + windowMs)[0] ?? 0;
     };
-    expect(after(4.1, slowLane)).to.equal(6);
-    expect(after(4.1, slowLane - 1)).to.be.at.most(2);
-    expect(after(4, slowLane)).to.be.at.most(2);
+    expect(after(3 * enough, 5.5 * enough)).to.equal(5);
+    expect(after(3 * enough, 5.95 * enough)).to.equal(6);
+    expect(after(100 * KB, enough)).to.equal(1);
+    expect(after(100 * KB, 4 * enough)).to.equal(4);
+    expect(after(100 * KB, 4 * enough + 1)).to.equal(5);
   });
 
   it('does not mistake the end of a stall for a connection that became fast', () => {
