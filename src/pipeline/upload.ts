@@ -271,10 +271,11 @@ async function send(
         proven.sizeBytes = Math.max(proven.sizeBytes, chunk.sizeBytes);
         retries.succeed();
         return { receipt: ticket.receipt, isSkipped: false };
-      } catch (error) {
+      } catch (thrown) {
         hasTurn = false;
         signal.throwIfAborted();
         onSlotSent(0);
+        const error = isAccepted(chunk, parts) ? asCut(thrown) : thrown;
         const { code, status } = error instanceof UploaderError ? error : {};
         const isBroken = code === 'network' || code === 'offline';
         if (code === 'network' && isUnsure && unsentBytes === chunk.sizeBytes && !change.aborted)
@@ -289,7 +290,7 @@ async function send(
         const isUnreadable = canHalve && code === 'storage-unreadable';
         const isStuck = isUnreadable || (canHalve && cutCount >= MOST_CUTS);
         // One proxy of several may have a lower limit. The storage has accepted this size before.
-        if ((isTooLarge || isStuck) && sizeBytes > proven.sizeBytes) throw new ChunkTooLarge(error);
+        if ((isTooLarge || isStuck) && !isAccepted(chunk, parts)) throw new ChunkTooLarge(error);
         onSent(chunk, 0);
         giveBack(unsentBytes);
         unsentBytes = 0;
@@ -309,6 +310,16 @@ async function send(
     releaseSlot();
   }
 }
+
+/** True if the storage has accepted a chunk of this size in this upload, also on an earlier visit. */
+const isAccepted = ({ sizeBytes }: TicketedChunk, { proven }: Sending): boolean =>
+  sizeBytes <= proven.sizeBytes;
+
+/** Returns the error of a cut connection for a response that the page could not read, but that it could read before. */
+const asCut = (error: unknown): unknown =>
+  error instanceof UploaderError && error.code === 'storage-unreadable'
+    ? new UploaderError('network', error.message)
+    : error;
 
 async function wait(over: Promise<void>, { waiting, fewer }: Sending): Promise<void> {
   waiting.add(over);

@@ -7,7 +7,7 @@ import { addFault, findReference, logOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
-import { world } from '../support/world.ts';
+import { newStore, world } from '../support/world.ts';
 
 const MIB = 2 ** 20;
 const FOR_EVER = { times: -1 };
@@ -168,5 +168,24 @@ describe('an outage of the storage', () => {
     await engine.uploader.addFiles([file]);
     await until(() => engine.phase(file.name) === 'done');
     expect(await putCount(file.name)).to.equal(3);
+  });
+
+  it('on the next visit does not fail a file of which a chunk of that size is stored', async () => {
+    const file = freshFile(4 * 65_536);
+    const match = { fileName: file.name };
+    const store = newStore();
+    await addFault({ operation: 'put', skip: 1, stall: true, match });
+    const first = await world({ service: 'reference', concurrency: 1, store });
+    await first.uploader.addFiles([file]);
+    await until(async () => (await store.list())[0]?.stored.size === 1 && (await putCount(file.name)) === 2);
+    await first.uploader.close();
+    await addFault({ operation: 'put', status: 502, withoutCors: true, match, times: 4 });
+    const { changeNames, uploader } = await world({ service: 'reference', concurrency: 1, store });
+    await until(() => uploader.snapshot.files.length === 1);
+    await uploader.addFiles([file]);
+    await until(() => ['done', 'failed'].includes(uploader.snapshot.files[0]?.phase ?? ''));
+    expect(changeNames()).not.to.include('upload-failed');
+    expect(uploader.snapshot.files[0]?.phase).to.equal('done');
+    expect(await putCount(file.name)).to.equal(2 + 4 + 3);
   });
 });
