@@ -32,8 +32,9 @@ const isTimeout = (error: unknown): boolean => error instanceof UploaderError &&
 
 /**
  * Resolves with the final response; `missing` lists the hashes of chunks to send again. Repeats the commit while the service
- * responds with 202 or not in time. Rejects with `timeout` after `commitDeadlineMs`, which counts from the first 202, also if that
- * came in an earlier run, or from the first commit without a response.
+ * responds with 202 or not in time. After `commitDeadlineMs`, rejects with `timeout` at the next 202, and at the next commit
+ * without a response that was sent after that time. The time counts from the first 202, also if that came in an earlier run, or
+ * from the first commit without a response.
  */
 export async function commit(
   session: UploadSession,
@@ -64,12 +65,14 @@ export async function commit(
   let patience = 1;
   const send = (handle: Session): Promise<CommitAnswer> =>
     parts.retrying(async () => {
+      // The machine may sleep while it waits for a response. The service is then asked once more.
+      const isLast = leftMs() <= 0;
       const once = (onSend: () => void) => call(handle, proof, signal, { patience, onSend });
       try {
         return await session.commit(once, chunks, fileHash);
       } catch (error) {
         if (!isTimeout(error)) throw error;
-        if (leftMs() <= 0) throw new Overdue();
+        if (isLast) throw new Overdue();
         patience += MORE_PATIENCE;
         throw error;
       }

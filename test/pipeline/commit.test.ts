@@ -1,9 +1,11 @@
 // When a commit is repeated after a 202, and when it fails.
 
 import { expect } from '@open-wc/testing';
-import type { CommitAnswer } from '../../src/core/types.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+import type { Calls, CommitAnswer } from '../../src/core/types.ts';
 import { commit } from '../../src/pipeline/commit.ts';
 import { CommitPoller } from '../../src/pipeline/commit-poller.ts';
+import type { RunParts } from '../../src/pipeline/run.ts';
 import { UploadSession } from '../../src/pipeline/upload-session.ts';
 import { fileOf } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
@@ -153,5 +155,55 @@ describe('an accepted commit', () => {
     await settled();
     await pass(14);
     expect(times).to.deep.equal([0, 2, 6, 14]);
+  });
+});
+
+describe('a commit without a response', () => {
+  let clock: Clock;
+  beforeEach(() => {
+    clock = stopClock();
+  });
+  afterEach(() => clock.restore());
+
+  /** Starts a commit that is repeated after each timeout. The responses are those of `answer`; each commit takes `tookMs`. */
+  function start(answer: (count: number) => CommitAnswer, tookMs: number) {
+    const times: number[] = [];
+    const calls = {
+      ...new ScriptedService().calls,
+      commit: async (...[, , , options]: Parameters<NonNullable<Calls['commit']>>): Promise<CommitAnswer> => {
+        times.push(performance.now());
+        await options?.onSend?.();
+        await clock.pass(tookMs);
+        return answer(times.length);
+      },
+    };
+    const retrying: RunParts['retrying'] = async (call) => {
+      for (;;)
+        try {
+          return await call();
+        } catch (error) {
+          if (!(error instanceof UploaderError)) throw error;
+        }
+    };
+    const { parts } = setUpRun(fileOf(1, 0), { calls, retrying, commitDeadlineMs: HOUR_MS });
+    const session = new UploadSession(parts, 1000);
+    session.resume({ session: { sessionId: 's', header: 'h' }, chunkSizeBytes: 1000 }, new Map());
+    return { times, ended: commit(session, [], parts) };
+  }
+
+  const noResponse = (): never => {
+    throw new UploaderError('timeout', 'no response');
+  };
+
+  it('is sent once more if its time was over while the machine slept', async () => {
+    const { times, ended } = start((count) => (count === 1 ? noResponse() : { missing: [] }), 2 * HOUR_MS);
+    expect(await ended).to.deep.equal({ missing: [] });
+    expect(times).to.deep.equal([0, 2 * HOUR_MS]);
+  });
+
+  it('fails with `timeout` if the one that was sent after its time has no response either', async () => {
+    const { times, ended } = start(noResponse, 0.4 * HOUR_MS);
+    expect((await rejection<{ code: string }>(ended)).code).to.equal('timeout');
+    expect(times.map((ms) => Math.round((ms / HOUR_MS) * 10) / 10)).to.deep.equal([0, 0.4, 0.8, 1.2]);
   });
 });
