@@ -229,6 +229,14 @@ describe('The site', { concurrency: 2 }, () => {
       assert.deepEqual(faults, []);
     });
 
+    test('shows on its first page how many uploads ended on bad lines, for each client', async (t) => {
+      const { page } = await open(t, demo.url);
+      const lines = page.getByRole('region', { name: 'On bad lines' }).getByRole('row');
+      assert.match((await lines.nth(0).textContent()) ?? '', /^ClientJourneysWithout a click/);
+      assert.match((await lines.nth(1).textContent()) ?? '', /^secure-uploader\d+\d+ \(\d+–\d+ %\)/);
+      assert.ok((await lines.count()) > 4);
+    });
+
     test('says without JavaScript and without a service what does not work', async (t) => {
       const bare = await serve(scratch); // in a folder, as on some static hosts
       t.after(() => bare.stop());

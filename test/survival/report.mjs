@@ -69,44 +69,85 @@ const HEAD = [
   'Clean',
 ];
 
-/**
- * Returns a table for each world that the rows are of, with a line for each client, and the seeds. Only those seeds count that all
- * clients of the world have.
- */
-export function tablesOf(rows) {
-  const names = [...new Set(rows.map(({ world }) => world))];
-  return names.map((world) => {
-    const allOfWorld = rows.filter((row) => row.world === world);
-    const clients = [...new Set(allOfWorld.map(({ client }) => client))].sort();
-    const has = (client, seed) => allOfWorld.some((row) => row.client === client && row.seed === seed);
-    const ofWorld = allOfWorld.filter(({ seed }) => clients.every((client) => has(client, seed)));
-    const lines = clients.flatMap((client) => {
-      const ofClient = ofWorld.filter((row) => row.client === client);
-      const seeded = ofClient.filter((row) => !isClean(row));
-      if (seeded.length === 0) return [];
-      const figures = figuresOf(seeded, ofClient.filter(isClean));
-      const [low, high] = figures.interval.map((share) => Math.round(100 * share));
-      return [
-        [
-          `\`${client}\``,
-          figures.total,
-          `${figures.unattended} (${low}–${high} %)`,
-          figures.untouched,
-          figures.afterClicks,
-          figures.unfinished,
-          figures.falseDone,
-          `${Math.round(figures.clicksOf100)}, ${Math.round(figures.picksOf100)}`,
-          several(figures.bytes),
-          several(figures.times),
-          Number.isFinite(figures.cleanSeconds) ? `${figures.cleanSeconds.toFixed(0)} s` : '–',
-        ],
-      ];
-    });
-    const table = [HEAD, HEAD.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`);
-    const seeds = rangesOf(ofWorld.filter((row) => !isClean(row)).map(({ seed }) => seed));
-    return { world, seeds, table: table.join('\n') };
-  });
+/** Names of the clients for readers. */
+const CLIENT_TITLES = {
+  'secure-uploader-keeper': 'secure-uploader with `keeper-url`',
+  'tus-js': 'tus-js-client',
+  'uppy-s3': 'Uppy with S3',
+  'uppy-golden-retriever': 'Uppy with S3 and Golden Retriever',
+};
+
+/** The columns of the table of all worlds. */
+const SHORT_HEAD = HEAD.slice(0, 7).filter((title) => title !== 'Without click and pick');
+
+const namesIn = (rows, field) => [...new Set(rows.map((row) => row[field]))];
+const tableOf = (head, lines) =>
+  [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+/** Returns the rows of those seeds that all clients of their world have. */
+function comparable(rows) {
+  const keyOf = ({ world, client, seed }) => `${world} ${client} ${seed}`;
+  const keys = new Set(rows.map(keyOf));
+  const clientsOf = new Map(
+    namesIn(rows, 'world').map((world) => [
+      world,
+      namesIn(
+        rows.filter((row) => row.world === world),
+        'client',
+      ),
+    ]),
+  );
+  return rows.filter((row) =>
+    clientsOf.get(row.world).every((client) => keys.has(keyOf({ ...row, client }))),
+  );
 }
+
+/** Returns the cells of a client by the titles of their columns, or `undefined` without a journey with faults. */
+function cellsOf(client, rows) {
+  const seeded = rows.filter((row) => !isClean(row));
+  if (seeded.length === 0) return undefined;
+  const figures = figuresOf(seeded, rows.filter(isClean));
+  const [low, high] = figures.interval.map((share) => Math.round(100 * share));
+  const values = [
+    CLIENT_TITLES[client] ?? client,
+    figures.total,
+    `${figures.unattended} (${low}–${high} %)`,
+    figures.untouched,
+    figures.afterClicks,
+    figures.unfinished,
+    figures.falseDone,
+    `${Math.round(figures.clicksOf100)}, ${Math.round(figures.picksOf100)}`,
+    several(figures.bytes),
+    several(figures.times),
+    Number.isFinite(figures.cleanSeconds) ? `${figures.cleanSeconds.toFixed(0)} s` : '–',
+  ];
+  return new Map(HEAD.map((title, at) => [title, values[at]]));
+}
+
+/** Returns a table of the rows with a line for each client. */
+function linesOf(rows, head) {
+  const lines = namesIn(rows, 'client')
+    .sort()
+    .map((client) =>
+      cellsOf(
+        client,
+        rows.filter((row) => row.client === client),
+      ),
+    )
+    .filter(Boolean);
+  return tableOf(
+    head,
+    lines.map((cells) => head.map((title) => cells.get(title))),
+  );
+}
+
+/** Returns a table for each world that the rows are of, with a line for each client, and the seeds. */
+export const tablesOf = (rows) =>
+  namesIn(rows, 'world').map((world) => {
+    const ofWorld = comparable(rows).filter((row) => row.world === world);
+    const seeds = rangesOf(ofWorld.filter((row) => !isClean(row)).map(({ seed }) => seed));
+    return { world, seeds, table: linesOf(ofWorld, HEAD) };
+  });
 
 /** Returns the seeds as ranges: `1–3, 7`. */
 export function rangesOf(seeds) {
@@ -127,7 +168,8 @@ export function resultsOf(rows, worlds, about) {
     const { about: text } = worlds[world];
     return `### \`${world}\`\n\n${text[0].toUpperCase()}${text.slice(1)}. Seeds ${seeds}.\n\n${table}`;
   });
-  return [about, ...tables].join('\n\n');
+  const total = `### All worlds\n\n${linesOf(comparable(rows), SHORT_HEAD)}`;
+  return [about, total, ...tables].join('\n\n');
 }
 
 const MARKS = ['<!-- results of npm run survival -->', '<!-- end of results -->'];

@@ -65,12 +65,33 @@ test('the document has a table for each world between its marks, with its seeds'
   assert.equal(rangesOf([3, 1, 2, 7]), '1–3, 7');
   const text = 'a\n<!-- results of npm run survival -->\nold\n<!-- end of results -->\nb\n';
   const after = withResults(text, resultsOf(rows, worlds, 'About.'));
-  assert.match(after, /^a\n<!-- results of npm run survival -->\n\nAbout\.\n\n### `home`/);
+  assert.match(
+    after,
+    /^a\n<!-- results of npm run survival -->\n\nAbout\.\n\n### All worlds\n\n\| Client \| Journeys \|[\s\S]+\n\n### `home`/,
+  );
   assert.match(after, /Seeds 1–3, 7\./);
-  assert.match(after, /\| `tus-js` \| 4 \| 4 \(51–100 %\) \|/);
+  assert.match(after, /\| tus-js-client \| 4 \| 4 \(51–100 %\) \|/);
   const other = resultsOf([...rows, row({ client: 'uppy-s3', seed: 2 })], worlds, 'About.');
   assert.match(other, /Seeds 2\./);
-  assert.match(other, /\| `tus-js` \| 1 \| [\s\S]*\| `uppy-s3` \| 1 \|/);
+  assert.match(other, /\| tus-js-client \| 1 \| [\s\S]*\| Uppy with S3 \| 1 \|/);
   assert.match(after, /<!-- end of results -->\nb\n$/);
   assert.doesNotMatch(after, /old/);
+});
+
+test('the table of all worlds sums journeys of the seeds that all clients of a world have', () => {
+  const rows = [
+    row({ seed: undefined }),
+    row(),
+    row({ seed: 2, clicks: 1 }),
+    row({ seed: 3, client: 'uppy-s3' }),
+    row({ client: 'uppy-s3', outcome: 'false-done' }),
+    row({ seed: 2, client: 'uppy-s3', outcome: 'late' }),
+    row({ world: 'office', seed: undefined }),
+    row({ world: 'office' }),
+  ];
+  const [, total = ''] = /### All worlds\n\n([\s\S]+?)\n\n###/.exec(resultsOf(rows, worlds, 'About.')) ?? [];
+  assert.deepEqual(total.split('\n').slice(2), [
+    '| tus-js-client | 3 | 2 (21–94 %) | 1 | 0 | 0 |',
+    '| Uppy with S3 | 2 | 0 (0–66 %) | 0 | 1 | 1 |',
+  ]);
 });
