@@ -97,7 +97,7 @@ export async function openPages({ root, config, testFiles, scripts, keeper, coun
   const serve = (context, next) => {
     const job = numbered.get(context.cookies.get('mutation'));
     // Each run of a test file has its own reference service.
-    if (context.path === '/test-config.json' && job)
+    if (context.path === '/test-config' && job)
       context.headers.referer = `${context.origin}/?wtr-session-id=mutation-${job.number}`;
     if (context.path === jobPath) {
       context.set('Cache-Control', 'no-store');

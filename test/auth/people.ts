@@ -24,6 +24,6 @@ export const answerPush = (user: string, decision: 'approved' | 'denied'): Promi
 
 /** Resolves with the password that all demo users have. */
 export async function password(): Promise<string> {
-  const response = await fetch('/test-config.json');
+  const response = await fetch('/test-config');
   return ((await response.json()) as { seed: { password: string } }).seed.password;
 }

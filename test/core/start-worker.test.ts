@@ -116,7 +116,7 @@ describe('a hash worker', () => {
     });
 
     it('also runs from a Blob if it is another kind of file, or if the bundler leaves it no valid URL', async () => {
-      for (const ownUrl of ['/test-config.json', 'http://[']) {
+      for (const ownUrl of ['/test-config', 'http://[']) {
         const requested = await requestedBy(async () => {
           (await workerStarter({ ...HASH_WORKER, url: () => ownUrl }, LONG_MS)(forever)).terminate();
         });

@@ -14,7 +14,7 @@ export interface Reference {
 
 /** Resolves with the URLs of the reference service. */
 export async function findReference(): Promise<Reference> {
-  const response = await fetch('/test-config.json');
+  const response = await fetch('/test-config');
   return (await response.json()) as Reference;
 }
 

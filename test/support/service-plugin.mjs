@@ -1,5 +1,5 @@
 // Gives each file of in-page tests its own reference service, so that faults of one file never affect another. GET
-// /test-config.json returns the URLs of the service. Page, service and storage have different origins, so CORS is real. GET
+// /test-config returns the URLs of the service. Page, service and storage have different origins, so CORS is real. GET
 // /test-script.js?text=… returns a script with this text. /test-hits counts its requests, by path.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,11 +11,12 @@ import { firstSeed, isFullSize } from '../../scripts/scope.mjs';
 const { MODEL_SEED } = process.env;
 const scope = { isFullSize, firstSeed, ...(MODEL_SEED && { onlySeed: Number(MODEL_SEED) }) };
 
-// Number of services that keep running. Two test files run at a time, so no page uses an older service.
-const keptServices = 6;
+// Number of services that keep running: more than the files that `npm test` runs, because a file that takes a minute still uses its
+// service when many short ones have ended. Runs of mutants start thousands.
+const keptServices = 300;
 
 /**
- * Returns a Web Test Runner plugin. `/test-config.json` returns `{baseUrl, storageUrl, seed: {users, folders, password}}`, the
+ * Returns a Web Test Runner plugin. `/test-config` returns `{baseUrl, storageUrl, seed: {users, folders, password}}`, the
  * same for all requests of a test file. The service itself has routes for faults, log and tokens below /_test.
  */
 export function servicePlugin() {
@@ -57,7 +58,8 @@ export function servicePlugin() {
         return { body: '', type: 'text/plain' };
       }
       if (context.path === '/test-scope.json') return { body: JSON.stringify(scope), type: 'json' };
-      if (context.path !== '/test-config.json') return undefined;
+      // Without an extension: the test runner lets browsers keep responses to other paths for a year, and files share a page.
+      if (context.path !== '/test-config') return undefined;
       // The URL of a test page has an id of the test file. Frames and workers of tests have no id, and share one service.
       const referrer = new URL(context.get('referer') || context.href);
       const key = referrer.searchParams.get('wtr-session-id') ?? 'unnamed';
