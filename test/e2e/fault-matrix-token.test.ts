@@ -28,6 +28,9 @@ await window.getByLabel(/password/i).fill(world.service.seed.password);
 await window.getByRole('button', { name: /sign in/i }).click();
 await untilEvent(page, 'upload-completed');
 
+/** With these reasons, a pause is not an outcome, because the upload continues automatically. */
+const AUTOMATIC = ['rate-limited', 'offline'];
+
 /** Runs a cell. Returns the outcome of the file in the words of the table. */
 async function runCell(cell: Cell): Promise<string> {
   const { service } = world;
@@ -40,15 +43,14 @@ async function runCell(cell: Cell): Promise<string> {
   const { path, sha256 } = fileFor(world, cell);
   await page.setInputFiles('secure-uploader >> input[type=file]', path);
   await page.waitForFunction(
-    () => {
+    (automatic) => {
       const { events } = globalThis as unknown as { events: SeenEvent[] };
-      // A pause with the reason `rate-limited` is not an outcome, because the upload continues automatically.
       return events.some(
         ({ name, detail }) =>
-          /^upload-(?:completed|failed|paused)$/.test(name) && detail.reason !== 'rate-limited',
+          /^upload-(?:completed|failed|paused)$/.test(name) && !automatic.includes(detail.reason),
       );
     },
-    undefined,
+    AUTOMATIC,
     POLLING,
   );
   const events = await eventsOf(page);
@@ -57,7 +59,7 @@ async function runCell(cell: Cell): Promise<string> {
   const counts = { token: count('token'), authorize: count('authorize') };
   service.faults.clear();
   const paused = events.find(
-    ({ name, detail }) => name === 'upload-paused' && detail.reason !== 'rate-limited',
+    ({ name, detail }) => name === 'upload-paused' && !AUTOMATIC.includes(detail.reason),
   );
   if (paused) await signInButton().click();
   const [completed] = await untilEvent(page, 'upload-completed');
