@@ -7,17 +7,8 @@ import { shownText } from '../core/names.ts';
 import { readTimeMs } from '../core/read-time.ts';
 import type { AuthState } from '../core/types.ts';
 import { record } from './calls.ts';
-import {
-  cool,
-  enter,
-  fail,
-  failure,
-  failWith,
-  framesAfterSignIn,
-  inert,
-  silentOr,
-  takeCode,
-} from './machine.ts';
+import { framesAfterSignIn, takeCode } from './machine.ts';
+import { cool, enter, fail, failure, failWith, inert, silentOr } from './moves.ts';
 import { readNumber } from './token.ts';
 import type {
   AuthModel,

@@ -1,17 +1,22 @@
 // The sign-in state machine, as a table of states and events. All functions are pure, and the model contains no secrets. If the
 // table does not list an event for a state, the event changes nothing.
 
-import type { Change } from '../core/changes.ts';
-import { canRetry } from '../core/error-codes.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { AuthMode, AuthSnapshot, AuthState } from '../core/types.ts';
-import type { AuthEvent, AuthModel, Effect, Failure, Move, Row, Rows, StateRows } from './types.ts';
-
-/** States without a deadline. */
-const RESTS: readonly AuthState[] = ['signed-out', 'prompt', 'signed-in', 'cooling'];
-
-/** Longest delay after which the same authorization code is sent again. After a longer delay, a new code is requested. */
-const RESEND_MS = 30_000;
+import {
+  awaitNetwork,
+  canSilent,
+  cool,
+  delayOf,
+  enter,
+  fail,
+  failure,
+  failWith,
+  inert,
+  pause,
+  prompt,
+  silentOr,
+} from './moves.ts';
+import type { AuthEvent, AuthModel, Failure, Move, Row, Rows, StateRows } from './types.ts';
 
 export function createModel(
   circumstances: Pick<AuthModel, 'frames' | 'times' | 'isSessionEnough' | 'signedOut'>,
@@ -33,40 +38,6 @@ export function createModel(
   };
 }
 
-export const failure = (code: ErrorCode): Failure => ({ code });
-
-export const inert = (model: AuthModel): Move => ({ model, effects: [] });
-
-/** Enters a state with a new generation: running effects are aborted, and their late events are dropped. */
-export function enter(
-  model: AuthModel,
-  state: AuthState,
-  patch: Partial<AuthModel>,
-  ...effects: Effect[]
-): Move {
-  const fresh = { error: undefined, renewing: undefined, ...patch };
-  return {
-    model: { ...model, ...fresh, state, generation: model.generation + 1 },
-    effects: RESTS.includes(state) ? effects : [{ type: 'deadline', of: state }, ...effects],
-  };
-}
-
-/** Asks the user to sign in, and shows the error, if any. */
-export function prompt(model: AuthModel, error?: Failure, patch: Partial<AuthModel> = {}): Move {
-  const { reason } = model;
-  return enter(model, 'prompt', { challenge: undefined, ...patch, error }, { type: 'require', reason });
-}
-
-export const failWith =
-  (code: ErrorCode) =>
-  (model: AuthModel): Move =>
-    prompt(model, failure(code));
-export const fail: Row<'failed' | 'refused' | 'unable'> = (model, { error }) => prompt(model, error);
-
-/** True if silent sign-in may work. */
-export const canSilent = ({ frames }: Pick<AuthModel, 'frames'>): boolean =>
-  frames === 'allowed' || frames === 'expected';
-
 /** Value of `frames` after the user has signed in on the service's page or in the form. */
 export const framesAfterSignIn = ({ frames }: AuthModel): AuthModel['frames'] =>
   frames === 'off' ? 'off' : 'expected';
@@ -74,48 +45,6 @@ export const framesAfterSignIn = ({ frames }: AuthModel): AuthModel['frames'] =>
 /** Asks the page for a token. */
 const askPage = (model: AuthModel, patch: Partial<AuthModel> = {}): Move =>
   enter(model, 'asking-host', patch, { type: 'ask-page', reason: model.reason });
-
-/** Waits until the browser is online, and then repeats the step `cooledFrom`. */
-const awaitNetwork = (model: AuthModel, cooledFrom: AuthState, patch?: Partial<AuthModel>): Move =>
-  enter(model, 'cooling', { ...patch, error: failure('offline'), cooledFrom }, { type: 'cool', ms: 0 });
-
-/**
- * Starts silent sign-in if it may work, after a delay if the browser is offline. Otherwise asks the user to sign in. `cause` is the
- * error, if any, that the user sees if no session is found.
- */
-export function silentOr(model: AuthModel, cause: Failure | undefined, patch: Partial<AuthModel> = {}): Move {
-  const { frames = model.frames } = patch;
-  if (!canSilent({ frames })) return prompt(model, cause, patch);
-  const next = { ...patch, cause };
-  if (model.isOffline) return awaitNetwork(model, 'silent', next);
-  return enter(model, 'silent', next, { type: 'try-silent' });
-}
-
-/** Returns the next delay (`waitMs`): the one that the service requests, or a delay that doubles with each failure. */
-function delayOf({ times, waitedMs, jitter }: AuthModel, askedMs = 0) {
-  if (askedMs > 0) return { waitMs: askedMs, waitedMs: waitedMs + askedMs };
-  const ms = Math.min(times.coolMaxMs, times.coolBaseMs + waitedMs);
-  return { waitMs: ms * jitter, waitedMs: waitedMs + ms };
-}
-
-/**
- * Waits before the next request. Asks the user to sign in instead if the sum of the delays would exceed `coolCapMs`, but not if the
- * page supplies the tokens: the user may be away, and a click would only ask the page again.
- */
-function pause(model: AuthModel, cause: Failure, cooledFrom: AuthState, askedMs?: number): Move {
-  const { waitMs, waitedMs } = delayOf(model, askedMs);
-  const error = { ...cause, retryAfterMs: waitMs };
-  if (waitedMs > model.times.coolCapMs && cooledFrom !== 'asking-host')
-    return prompt(model, error, { waitedMs: 0 });
-  return enter(model, 'cooling', { waitedMs, cooledFrom, error }, { type: 'cool', ms: waitMs });
-}
-
-/** Handles 429, and 503 with `Retry-After`: the service has not processed the request. */
-export const cool: Row<'rate-limited'> = (model, { waitMs }) => {
-  const canResend = model.waitedMs === 0 && (waitMs ?? 0) <= RESEND_MS;
-  const from = model.state === 'exchange' && !canResend ? 'silent' : model.state;
-  return pause(model, failure('rate-limited'), from, waitMs);
-};
 
 /** After a delay, repeats the step that failed, or returns to the previous step. */
 const resume: Row<'elapsed'> = (model) => {
@@ -345,53 +274,4 @@ export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Mov
   return renewing
     ? inBackground(model, row({ ...model, state }, event as never))
     : row(model, event as never);
-}
-
-/** States in which the user does not have to act. */
-const ALONE: readonly AuthState[] = [
-  ...(['asking-host', 'silent', 'silent-early'] as const),
-  ...(['exchange', 'signed-in', 'cooling'] as const),
-];
-
-const describe = (error: Failure): NonNullable<AuthSnapshot['error']> =>
-  Object.freeze({ ...error, retryable: canRetry(error.code) });
-
-/** Creates a snapshot of sign-in. Returns the previous snapshot `at` if nothing has changed. */
-export function createSnapshot(
-  { state, error }: AuthModel,
-  mode: AuthMode,
-  hasWaiters: boolean,
-  at?: AuthSnapshot,
-): AuthSnapshot {
-  const required = hasWaiters && !ALONE.includes(state);
-  const isSameError = at?.error?.code === error?.code && at?.error?.retryAfterMs === error?.retryAfterMs;
-  if (at && at.state === state && at.required === required && isSameError) return at;
-  const retryAfterMs = error?.retryAfterMs;
-  const wait = retryAfterMs !== undefined && { retryAtMs: Date.now() + retryAfterMs };
-  return Object.freeze({ state, mode, required, ...(error && { error: describe(error) }), ...wait });
-}
-
-/** Returns the changes between two models, in the order of their reports. */
-export function changesBetween(
-  previousModel: AuthModel,
-  { state, error, challenge }: AuthModel,
-  event: AuthEvent,
-  expiresAt?: string,
-): Change[] {
-  const changes: Change[] = [];
-  const tell = ({ name, detail }: Change): unknown =>
-    changes.push(Object.freeze({ name, detail: Object.freeze(detail) }) as Change);
-  const { state: previous } = previousModel;
-  if (state !== previous) tell({ name: 'auth-changed', detail: { state, previous } });
-  if (event.type === 'challenged' && challenge && challenge !== previousModel.challenge) {
-    const methods = challenge.methods.map(({ family }) => family);
-    tell({ name: 'auth-challenged', detail: { methods } });
-  }
-  if (error && error !== previousModel.error) tell({ name: 'auth-failed', detail: describe(error) });
-  if (state === 'signed-in' && previous !== 'signed-in')
-    tell({ name: 'signed-in', detail: expiresAt === undefined ? {} : { expiresAt } });
-  if (event.type === 'sign-out') tell({ name: 'signed-out', detail: { reason: event.reason } });
-  else if (previous === 'signed-in' && state === 'prompt')
-    tell({ name: 'signed-out', detail: { reason: 'expired' } });
-  return changes;
 }

@@ -12,7 +12,7 @@ import type { WithToken } from '../core/types.ts';
 import { abortable, sleep, whenIdle } from '../core/wait.ts';
 import { createLastCalls, record } from './calls.ts';
 import { createFlows } from './flows.ts';
-import { canSignIn, changesBetween, createSnapshot, reduce } from './machine.ts';
+import { canSignIn, reduce } from './machine.ts';
 import {
   firstModel,
   hasPageTokens,
@@ -22,6 +22,7 @@ import {
   ownWay,
   timesOf,
 } from './settings.ts';
+import { changesBetween, createSnapshot } from './snapshot.ts';
 import { dropTransactions, markSignedOut, signOutCount } from './storage.ts';
 import { createKeeper } from './token.ts';
 import type {

@@ -1,7 +1,7 @@
 // The snapshot after a step of sign-in, and the reported changes.
 
 import { expect } from '@open-wc/testing';
-import { changesBetween, createSnapshot } from '../../src/auth/machine.ts';
+import { changesBetween, createSnapshot } from '../../src/auth/snapshot.ts';
 import { hasSignedOut, markSignedOut, signOutCount } from '../../src/auth/storage.ts';
 import type { AuthEvent, AuthModel } from '../../src/auth/types.ts';
 import type { AuthState } from '../../src/core/types.ts';
