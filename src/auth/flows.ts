@@ -1,14 +1,13 @@
 // Runs the effects of the sign-in table, but not those of the form (`form.ts`). Sends each outcome to the table as an event. Loads
 // `authorize.ts` for authorization requests.
 
-import type { TokenInput } from '../core/changes.ts';
-import { UploaderError } from '../core/errors.ts';
 import { abortable, online, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import type { Authorize, NextRequest } from './authorize.ts';
 import { toFailure } from './calls.ts';
 import { DEADLINES, NEEDS_TAB_LOCK, readRedirectUri } from './settings.ts';
 import { takeReturn } from './storage.ts';
+import { kindOf } from './thrown.ts';
 import { readBearer } from './token.ts';
 import type {
   AuthEvent,
@@ -24,6 +23,9 @@ import type {
 /** Time after which silent sign-in is tried although the browser says that it is offline. */
 const OFFLINE_MS = 20_000;
 
+/** Errors with which a page asks for the user, as after a prompt that the user has closed. */
+const ASKS_USER = ['AbortError', 'NotAllowedError'];
+
 /** Opens an empty window; returns `null` if the browser blocks the window. Must run synchronously in the click handler. */
 function openWindow(): Window | null {
   const left = screenX + (outerWidth - 480) / 2;
@@ -34,7 +36,7 @@ function openWindow(): Window | null {
 export type Flows = ReturnType<typeof createFlows>;
 
 export function createFlows(context: FlowContext) {
-  const { settings, times, askPage, isSameUser } = context;
+  const { settings, times, askPage, takeOffer, isSameUser } = context;
   let uri: string | undefined;
   const redirectUri = (): string => {
     uri ??= readRedirectUri(settings);
@@ -75,19 +77,28 @@ export function createFlows(context: FlowContext) {
   }
 
   async function askForToken(reason: Reason, signal: AbortSignal): Promise<FlowEvent> {
-    let input: TokenInput | undefined;
+    const refused: FlowEvent = { type: 'refused', error: { code: 'host-token-failed' } };
+    let event: FlowEvent | undefined;
     try {
-      const asked = settings.getToken ? settings.getToken(reason, signal) : askPage(reason);
-      input = await abortable(Promise.resolve(asked), signal);
-    } catch (cause) {
+      const ask = settings.getToken ?? askPage;
+      const input: unknown = await abortable(Promise.resolve(takeOffer() ?? ask(reason, signal)), signal);
+      if (input === undefined) warnOnceHere('No valid token from the page: No token was provided.');
+      if (input === undefined || input === null) return refused;
+      event = accept('page-token', input);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const kind = kindOf(thrown);
+      warnOnceHere(`No valid token from the page: getToken failed (${kind}).`);
+      if (ASKS_USER.includes(kind)) return refused;
       // `fetch` throws a `TypeError` if it can't reach the server.
-      const code = cause instanceof TypeError ? 'network' : 'host-token-failed';
-      throw new UploaderError(code, 'getToken failed', { cause });
+      return {
+        type: 'failed',
+        error: { code: kind === 'TypeError' ? 'network' : 'host-token-failed' },
+      };
     }
-    if (input === undefined) throw new UploaderError('host-token-failed', 'No token was provided');
-    const event = accept('page-token', input);
     if (event) return event;
-    throw new UploaderError('token-malformed', 'Expected a token or an object with a token');
+    warnOnceHere('No valid token from the page: Expected a token or an object with a token.');
+    return { type: 'failed', error: { code: 'token-malformed' } };
   }
 
   async function runLate(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
@@ -114,6 +125,8 @@ export function createFlows(context: FlowContext) {
         await online(OFFLINE_MS, signal);
         return send({ type: 'elapsed' });
       case 'ask-page':
+        // Without a delay, `getToken` is called in the click itself.
+        if (effect.afterMs) await sleep(effect.afterMs, signal);
         return send(await askForToken(effect.reason, signal));
       case 'try-silent':
       case 'run-popup':
@@ -171,14 +184,7 @@ export function createFlows(context: FlowContext) {
     /** Runs one effect. Sends no event after `signal` is aborted. */
     run(effect: Effect, signal: AbortSignal, send: Send): void {
       runEffect(effect, signal, send).catch((error: unknown) => {
-        if (signal.aborted) return;
-        if (effect.type === 'ask-page') {
-          const { message, cause } = error as Error;
-          // The message of an error from the page may contain a token, so only the name of the error is printed.
-          const name = cause instanceof Error ? ` (${cause.name})` : '';
-          warnOnceHere(`No valid token from the page: ${message}${name}.`);
-        }
-        send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
+        if (!signal.aborted) send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
       });
     },
     /** Releases the lock that all tabs share. Call this method when no silent request and no exchange is running. */

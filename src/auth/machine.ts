@@ -3,7 +3,6 @@
 
 import type { ErrorCode } from '../core/errors.ts';
 import {
-  awaitNetwork,
   canSilent,
   cool,
   delayOf,
@@ -16,6 +15,19 @@ import {
   prompt,
   silentOr,
 } from './moves.ts';
+import {
+  askAgain,
+  askLater,
+  askPage,
+  askSooner,
+  behindPrompt,
+  isAway,
+  isPageLate,
+  pageFailed,
+  pageIsSlow,
+  promptAndAskPage,
+  TRIES_MS,
+} from './page-moves.ts';
 import type { AuthEvent, AuthModel, Failure, Move, Row, Rows, StateRows } from './types.ts';
 
 export function createModel(
@@ -28,6 +40,8 @@ export function createModel(
     isAlive: false,
     isProven: false,
     isOffline: false,
+    service: 'unknown',
+    hasWaiters: false,
     nowMs: 0,
     jitter: 1,
     source: 'service',
@@ -35,6 +49,7 @@ export function createModel(
     waitedMs: 0,
     fruitless: 0,
     renewableAtMs: 0,
+    isEarly: false,
   };
 }
 
@@ -42,15 +57,11 @@ export function createModel(
 export const framesAfterSignIn = ({ frames }: AuthModel): AuthModel['frames'] =>
   frames === 'off' ? 'off' : 'expected';
 
-/** Asks the page for a token. */
-const askPage = (model: AuthModel, patch: Partial<AuthModel> = {}): Move =>
-  enter(model, 'asking-host', patch, { type: 'ask-page', reason: model.reason });
-
 /** After a delay, repeats the step that failed, or returns to the previous step. */
 const resume: Row<'elapsed'> = (model) => {
   const { error, cooledFrom } = model;
   // The next call that waits renews the token.
-  if (cooledFrom === 'signed-in') return inert({ ...model, state: cooledFrom, renewing: undefined });
+  if (cooledFrom === 'signed-in') return inert({ ...model, state: cooledFrom, background: undefined });
   if (cooledFrom === 'exchange') return enter(model, 'exchange', {}, { type: 'redeem-again' });
   if (cooledFrom === 'silent')
     return error?.code === 'offline'
@@ -76,7 +87,13 @@ function repeat(model: AuthModel, error: Failure): Move {
   return error.code === 'token-malformed' ? prompt(model, error) : pause(model, error, 'silent');
 }
 
-const RESET = { waitedMs: 0, fruitless: 0, renewableAtMs: 0, signedOut: 'no' } as const;
+const RESET = {
+  waitedMs: 0,
+  fruitless: 0,
+  renewableAtMs: 0,
+  triesEndAtMs: undefined,
+  signedOut: 'no',
+} as const;
 
 const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
   const fresh = { ...RESET, challenge: undefined };
@@ -113,12 +130,6 @@ const needToken: Row<'need-token'> = (model, { isFromPage }) => {
   return signedOut === 'no' ? silentOr(model, undefined) : prompt(model);
 };
 
-/** If only the network has failed, asks the page again later. Otherwise, the user has to act. */
-const pageFailed: Row<'failed'> = (model, { error }) => {
-  if (model.isOffline) return awaitNetwork(model, 'asking-host');
-  return error.code === 'network' ? pause(model, error, 'asking-host') : prompt(model, error);
-};
-
 /**
  * Asks the user to sign in after silent sign-in failed. A missing session is not an error. But if the user has just signed in, the
  * browser keeps the cookies of frames separate, or the page blocks frames: they are not tried again until the next sign-in.
@@ -131,33 +142,44 @@ function silentFailed(model: AuthModel, error: Failure): Move {
 }
 
 /**
- * Keeps a renewal in the background: the state stays `signed-in`. A failure delays the next renewal, and is shown only if the old
- * token is no longer usable.
+ * Keeps a renewal in the background: the state stays `signed-in`. A renewal that fails delays the next one, and is shown only if
+ * the old token was no longer usable when this renewal started.
  */
-function inBackground({ isAlive, nowMs }: AuthModel, { model, effects }: Move): Move {
-  const { state, waitedMs } = model;
-  const waitMs = model.error?.retryAfterMs;
+function inBackground(before: AuthModel, { model, effects }: Move): Move {
+  const { state, error, waitedMs } = model;
   if (state === 'signed-in') return { model, effects };
   if (state === 'asking-host' || state === 'silent' || state === 'exchange')
-    return { model: { ...model, state: 'signed-in', renewing: state }, effects };
-  if (!isAlive) return { model, effects };
+    return { model: { ...model, state: 'signed-in', background: state }, effects };
+  if (!before.isEarly) return { model, effects };
+  const waitMs = error?.retryAfterMs;
   const delay = waitMs === undefined ? delayOf(model) : { waitMs, waitedMs };
-  const renewableAtMs = nowMs + delay.waitMs;
-  return inert({ ...model, state: 'signed-in', error: undefined, waitedMs: delay.waitedMs, renewableAtMs });
+  // A page that fails sets this time itself.
+  const delayed = model.renewableAtMs === before.renewableAtMs && {
+    waitedMs: delay.waitedMs,
+    renewableAtMs: before.nowMs + delay.waitMs,
+  };
+  return inert({ ...model, ...delayed, state: 'signed-in', background: undefined, error: undefined });
 }
 
 /** Renews the token. If a renewal is not possible, or has brought no usable token too often, the user has to sign in. */
 const renew: Row<'renew-due'> = (signedIn, { reason }) => {
   const { isAlive, isProven, fruitless, source, times, nowMs, renewableAtMs } = signedIn;
-  const model = { ...signedIn, reason };
+  // Calls wait now, so the page has no more time than in other tries.
+  if (isPageLate(signedIn))
+    return { model: { ...signedIn, isEarly: false }, effects: [{ type: 'cool', ms: TRIES_MS }] };
+  if (signedIn.background) return inert(signedIn);
+  const model = { ...signedIn, reason, isEarly: isAlive };
   const isSpent = fruitless >= times.renewalLimit && !isProven;
   const ms = renewableAtMs - nowMs;
   const canRenew = !isSpent && ms <= times.coolCapMs && (source === 'page' || canSilent(model));
   if (isAlive && (ms > 0 || !canRenew)) return inert(signedIn);
   if (!canRenew) return prompt(model);
+  // The page has failed while the old token could be used.
+  if (ms > 0 && model.triesEndAtMs !== undefined && !isAway(model))
+    return promptAndAskPage(model, failure('host-token-failed'), ms);
   if (ms > 0) {
-    const waiting = enter(model, 'cooling', { cooledFrom: 'signed-in' }, { type: 'cool', ms });
-    return { ...waiting, model: { ...waiting.model, state: 'signed-in', renewing: 'cooling' } };
+    const waiting = { background: 'cooling', cooledFrom: 'signed-in' } as const;
+    return enter(model, 'signed-in', waiting, { type: 'cool', ms });
   }
   return inBackground(model, source === 'service' ? silentOr(model, undefined) : askPage(model));
 };
@@ -199,10 +221,21 @@ const ROWS: Rows = {
   },
   prompt: {
     ...begin,
-    'need-token': (model) => ({ model, effects: [{ type: 'require', reason: model.reason }] }),
+    'need-token': (model) =>
+      model.background === 'cooling' && model.nowMs >= model.renewableAtMs
+        ? askAgain(model)
+        : { model, effects: [{ type: 'require', reason: model.reason }] },
     unable: fail,
   },
-  'asking-host': { 'page-token': keep, failed: pageFailed, deadline: failWith('host-token-failed'), cancel },
+  'asking-host': {
+    'page-token': keep,
+    failed: (model, { error }) => pageFailed(model, error),
+    deadline: (model) => pageFailed(model, failure('host-token-failed')),
+    elapsed: pageIsSlow,
+    // Only the user can ask the page again.
+    refused: (model, { error }) => prompt(model, error, { renewableAtMs: Number.POSITIVE_INFINITY }),
+    cancel,
+  },
   silent: { ...inFrame, deadline: (model) => silentFailed(model, failure('silent-timeout')) },
   // Browsers say that they are online before their connections work. A frame that cannot be loaded then never responds.
   'silent-early': { ...inFrame, deadline: (model) => silentOr(model, model.cause) },
@@ -239,6 +272,18 @@ const ROWS: Rows = {
   },
 };
 
+/** Rows of the steps in the background of `prompt`. */
+const BEHIND_PROMPT: Rows = {
+  'asking-host': {
+    'page-token': keep,
+    failed: (model) => askLater(model),
+    deadline: (model) => askLater(model),
+    refused: (model) => behindPrompt(model, {}),
+  },
+  // If no call waits, the next one asks the page.
+  cooling: { elapsed: (model) => (model.hasWaiters ? askAgain(model) : inert(model)) },
+};
+
 /** True if the user may sign in now. While offline, too, because browsers may be wrong about that. */
 export const canSignIn = ({ state, error }: Pick<AuthModel, 'state' | 'error'>): boolean =>
   state === 'cooling' ? error?.code === 'offline' : ROWS[state]?.['sign-in'] !== undefined;
@@ -248,11 +293,14 @@ const ALWAYS: StateRows = {
   'other-user': (model) => promptWithout('drop', model, 'access-denied'),
   fault: (model) => promptWithout('forget', model, 'authorize-failed'),
   'sign-out': (model) => {
-    const gone = { signedOut: 'now', challenge: undefined, reason: 'first' } as const;
+    const gone = { ...RESET, signedOut: 'now', challenge: undefined, reason: 'first' } as const;
     return enter(model, 'signed-out', gone, { type: 'forget' });
   },
-  allowed: (model) =>
-    model.signedOut === 'now' ? enter(model, 'signed-out', { signedOut: 'no' }) : inert(model),
+  allowed: (model) => {
+    const { state, background, signedOut } = model;
+    if (signedOut === 'now') return enter(model, 'signed-out', { signedOut: 'no' });
+    return state === 'prompt' && background === 'cooling' ? askSooner(model) : inert(model);
+  },
   disconnected: (model) => enter(model, 'signed-out', { challenge: undefined }),
 };
 
@@ -265,13 +313,13 @@ export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Mov
   if (isLate && event.generation !== model.generation) return inert(model);
   const always = ALWAYS[event.type] as Row<typeof event.type> | undefined;
   if (always) return always(model, event as never);
-  // A renewed token would not meet the demand for a stronger sign-in.
-  const renewing = event.type === 'step-up' ? undefined : model.renewing;
-  const state = renewing ?? model.state;
-  const row = (ROWS[state] ?? more[state])?.[event.type] as Row<typeof event.type> | undefined;
-  // During a renewal in the background, only events from the effects of the renewal count.
-  if (!row || (renewing && !isLate)) return inert(model);
-  return renewing
+  const background = isLate ? model.background : undefined;
+  const state = background ?? model.state;
+  const isBehindPrompt = background !== undefined && model.state === 'prompt';
+  const rows = (isBehindPrompt ? BEHIND_PROMPT : ROWS)[state] ?? more[state];
+  const row = rows?.[event.type] as Row<typeof event.type> | undefined;
+  if (!row) return inert(model);
+  return background && !isBehindPrompt
     ? inBackground(model, row({ ...model, state }, event as never))
     : row(model, event as never);
 }

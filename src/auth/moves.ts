@@ -21,7 +21,7 @@ export function enter(
   patch: Partial<AuthModel>,
   ...effects: Effect[]
 ): Move {
-  const fresh = { error: undefined, renewing: undefined, ...patch };
+  const fresh = { error: undefined, background: undefined, ...patch };
   return {
     model: { ...model, ...fresh, state, generation: model.generation + 1 },
     effects: RESTS.includes(state) ? effects : [{ type: 'deadline', of: state }, ...effects],
@@ -44,9 +44,13 @@ export const fail: Row<'failed' | 'refused' | 'unable'> = (model, { error }) => 
 export const canSilent = ({ frames }: Pick<AuthModel, 'frames'>): boolean =>
   frames === 'allowed' || frames === 'expected';
 
-/** Waits until the browser is online, and then repeats the step `cooledFrom`. */
-export const awaitNetwork = (model: AuthModel, cooledFrom: AuthState, patch?: Partial<AuthModel>): Move =>
-  enter(model, 'cooling', { ...patch, error: failure('offline'), cooledFrom }, { type: 'cool', ms: 0 });
+/** Waits for `ms` and until the browser is online, and then repeats the step `cooledFrom`. */
+export const awaitNetwork = (
+  model: AuthModel,
+  cooledFrom: AuthState,
+  patch?: Partial<AuthModel>,
+  ms = 0,
+): Move => enter(model, 'cooling', { ...patch, error: failure('offline'), cooledFrom }, { type: 'cool', ms });
 
 /**
  * Starts silent sign-in if it may work, after a delay if the browser is offline. Otherwise asks the user to sign in. `cause` is the

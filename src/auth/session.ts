@@ -11,8 +11,10 @@ import { Machine } from '../core/machine.ts';
 import type { WithToken } from '../core/types.ts';
 import { abortable, sleep, whenIdle } from '../core/wait.ts';
 import { createLastCalls, record } from './calls.ts';
+import { createEvidence } from './evidence.ts';
 import { createFlows } from './flows.ts';
 import { canSignIn, reduce } from './machine.ts';
+import { isPageLate } from './page-moves.ts';
 import {
   firstModel,
   hasPageTokens,
@@ -63,6 +65,7 @@ function createSharedSession(
   const waiters = new Listeners<void>();
   const lastCalls = createLastCalls(settings, post, times.lastCallsMs);
   const keeper = createKeeper(ownerToMatch(settings));
+  const evidence = createEvidence();
   const isPage = typeof document !== 'undefined' && !isSessionEnough;
   const channel = isPage ? openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`) : undefined;
   let form: LoginForm | undefined;
@@ -79,11 +82,10 @@ function createSharedSession(
     // Must be the same after a reload and in other tabs.
     sessionKey: [baseUrl, clientId, redirectUri, auth, idpId, owner].join(' '),
     askPage: (reason) => {
-      if (!offer) askPage(reason);
-      const answer = offer;
-      offer = undefined;
-      return answer;
+      askPage(reason);
+      return takeOffer();
     },
+    takeOffer,
     isSameUser: keeper.isSameUser,
   });
   const model = firstModel(settings, times, isSessionEnough);
@@ -94,6 +96,8 @@ function createSharedSession(
       isAlive: keeper.value() !== undefined,
       isProven: keeper.isProven(),
       isOffline: globalThis.navigator?.onLine === false,
+      service: evidence.service(),
+      hasWaiters: waiters.size > 0,
       nowMs: performance.now(),
       jitter: 0.8 + Math.random() * 0.4,
     }),
@@ -132,6 +136,12 @@ function createSharedSession(
     return offer !== undefined;
   }
 
+  function takeOffer(): typeof offer {
+    const taken = offer;
+    offer = undefined;
+    return taken;
+  }
+
   const withToken: WithToken = async (call, signal) => {
     signal.throwIfAborted();
     if (auth === 'none') return call(undefined);
@@ -140,7 +150,7 @@ function createSharedSession(
       const token = await obtain(signal);
       signal.throwIfAborted();
       try {
-        const result = await call(token);
+        const result = await evidence.watch(() => call(token));
         keeper.prove();
         return result;
       } catch (error) {
@@ -192,8 +202,9 @@ function createSharedSession(
   }
 
   function renew(): void {
-    const { state, renewing } = machine.model;
-    if (state !== 'signed-in' || renewing) return;
+    const { state, background, isEarly } = machine.model;
+    const isAlive = keeper.value() !== undefined;
+    if (state !== 'signed-in' || (background && !isPageLate({ background, isEarly, isAlive }))) return;
     dispatch({ type: 'renew-due', reason: keeper.isRejected() ? 'rejected' : 'expired' });
   }
 
@@ -231,7 +242,7 @@ function createSharedSession(
       }
     }
     if (event.type === 'sign-out') dropTransactions();
-    if (!NEEDS_TAB_LOCK.includes(model.renewing ?? model.state)) flows.unlock();
+    if (!NEEDS_TAB_LOCK.includes(model.background ?? model.state)) flows.unlock();
     form?.onEnter(model);
     refresh();
     for (const change of changesBetween(previousModel, model, event, keeper.expiresAt())) users.tell(change);
@@ -301,9 +312,9 @@ function createSharedSession(
           dispatch({ type: 'sign-out', reason: 'user' });
         }, machine.model.signedOut === 'now'),
       allow: () => {
-        if (machine.model.signedOut !== 'now') return;
+        const wasSignedOut = machine.model.signedOut === 'now';
         dispatch({ type: 'allowed' });
-        if (waiters.size > 0) demand();
+        if (wasSignedOut && waiters.size > 0) demand();
       },
       close: () => {
         removeCaller();

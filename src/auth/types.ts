@@ -91,13 +91,17 @@ export interface AuthModel {
   readonly state: AuthState;
   /** Number that increases when a state is entered. Events from effects contain this number, so that late events can be dropped. */
   readonly generation: number;
-  /** The step of a renewal that runs in the background while `state` is `signed-in`. */
-  readonly renewing?: 'asking-host' | 'silent' | 'exchange' | 'cooling' | undefined;
-  /** True if the token can be used for another call. Updated before each event, like the next four fields. */
+  /** A step that runs in the background: of a renewal while `state` is `signed-in`; of another request to the page in `prompt`. */
+  readonly background?: 'asking-host' | 'silent' | 'exchange' | 'cooling' | undefined;
+  /** True if the token can be used for another call. Updated before each event, like the next six fields. */
   readonly isAlive: boolean;
   /** True if a call has succeeded since the last token arrived. */
   readonly isProven: boolean;
   readonly isOffline: boolean;
+  /** What the last calls show about the service: it responds, it does not, or neither is known. */
+  readonly service: 'up' | 'down' | 'unknown';
+  /** True if a call waits for a token. */
+  readonly hasWaiters: boolean;
   /** The current time, by `performance.now()`. */
   readonly nowMs: number;
   /** Random factor of the next delay, so that clients do not all retry at once. */
@@ -122,8 +126,12 @@ export interface AuthModel {
   readonly waitedMs: number;
   /** Number of renewals of rejected tokens since the last successful call. */
   readonly fruitless: number;
-  /** Time from which the token may be renewed, by `performance.now()`. */
+  /** Time from which the token may be renewed, or in `prompt` the page asked again; by `performance.now()`. */
   readonly renewableAtMs: number;
+  /** True if the token could still be used when its last renewal started. */
+  readonly isEarly: boolean;
+  /** End of the time in which a failing page is asked again, before the user is asked. Present after the first failure in a row. */
+  readonly triesEndAtMs?: number | undefined;
   /** State to return to after a delay. `exchange`: the same authorization code may be sent once more. */
   readonly cooledFrom?: AuthState;
   readonly times: AuthTimes;
@@ -154,7 +162,10 @@ export type FlowEvent = Readonly<
   | { type: 'wrong'; hints: Hints }
   /** `denied`: the user declined on the phone. `expired`: the challenge is too old or used up. */
   | { type: 'denied' | 'expired' }
-  /** The credentials were refused, the account is locked, or only the service's own page supports the next step. */
+  /**
+   * The credentials were refused, the account is locked, or only the service's own page supports the next step. From the page: it
+   * has no token until the user acts.
+   */
   | { type: 'refused'; error: Failure }
 >;
 
@@ -167,7 +178,7 @@ export type AuthEvent =
       | { type: 'sign-in'; via: 'popup' | 'redirect' | 'page' | 'form'; isBlocked?: boolean }
       | { type: 'sign-out'; reason: 'user' | 'other-tab' }
       | { type: 'cancel' | 'disconnected' | 'shown-again' }
-      /** `allow()` was called: after a sign-out, tokens may be requested from the page again. */
+      /** `allow()` was called: the page may have a token now, and after a sign-out tokens may be requested from it again. */
       | { type: 'allowed' }
       /** `onStep` or an effect threw. */
       | { type: 'fault' }
@@ -187,7 +198,7 @@ export type Send = (outcome: FlowEvent) => void;
 
 export type Effect = Readonly<
   | { type: 'deadline'; of: AuthState }
-  | { type: 'ask-page'; reason: Reason }
+  | { type: 'ask-page'; reason: Reason; afterMs?: number }
   | { type: 'try-silent' | 'run-popup' | 'redirect' | 'redeem-again' | 'forget' }
   | { type: 'redeem'; grant: Grant }
   | { type: 'keep'; bearer: Bearer }
@@ -219,8 +230,10 @@ export interface FlowContext extends Omit<CallContext, 'signal'> {
   readonly times: AuthTimes;
   /** Name of the session in stored authorization requests, and in the lock that all tabs share. */
   readonly sessionKey: string;
-  /** Returns the token that a listener of `auth-required` provided; `undefined` if no listener responded. */
+  /** Dispatches `auth-required`. Returns the token that a listener provided; `undefined` if no listener responded. */
   readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
+  /** Returns the token that a listener provided for an earlier `auth-required`, but only once. */
+  readonly takeOffer: () => Promise<TokenInput> | undefined;
   /** Returns false if the token belongs to another user. `isFromPage`: the page has supplied it. */
   readonly isSameUser: (bearer: Bearer, isFromPage: boolean) => boolean;
 }
@@ -287,7 +300,7 @@ export interface AuthSession {
   cancel(): void;
   /** Forgets the token at once, here and in other tabs. Resolves after the calls of `onSignOut` and the call to `logout-path`. */
   signOut(): Promise<void>;
-  /** After a sign-out, allows tokens to be requested from the page again. */
+  /** After a sign-out, allows tokens to be requested from the page again. While the page fails, asks it sooner. */
   allow(): void;
   /** Returns the session's form. The first call creates the form with `create` (`createLoginForm` of `form.ts`). */
   form(create: (host: FormHost) => LoginForm): LoginForm;

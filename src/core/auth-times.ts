@@ -19,11 +19,14 @@ export const AUTH_TIMES = {
   renewalGapMs: 30_000,
   /** After so many renewals of rejected tokens without a successful call, the user has to sign in. */
   renewalLimit: 3,
-  /** Longest sum of consecutive delays. After that, the user has to sign in. Does not limit repeated calls of `getToken`. */
+  /**
+   * Longest sum of consecutive delays. After that, the user has to sign in. For `getToken`: longest outage that is assumed while
+   * nothing is known about the service.
+   */
   coolCapMs: 300_000,
   /** First delay if the service sends no `Retry-After`. */
   coolBaseMs: 2_000,
-  /** Longest delay if the service sends no `Retry-After`. */
+  /** Longest delay if the service sends no `Retry-After`. Also the time between calls of `getToken` while the user is asked. */
   coolMaxMs: 60_000,
 };
 

@@ -85,7 +85,7 @@ export interface ChangeMap {
     /** True if the bytes did not have to be sent. */
     readonly skipped: boolean;
   };
-  /** A token is needed. Supply it with `respondWith(promise)`. */
+  /** A token is needed. Supply it with `respondWith(promise)`. Dispatched again if that promise rejects. */
   'auth-required': {
     readonly reason: 'first' | 'expired' | 'rejected';
     /** Supplies the token, or a promise for the token. Call this function synchronously in the listener. */

@@ -63,11 +63,14 @@ export interface Profile {
   >;
 }
 
-/** Returns the user's token, or a promise for it. `signal` aborts when the token is no longer needed. */
+/**
+ * Returns the user's token, or a promise for it; `null` if the user has to act first. `signal` aborts when the token is no longer
+ * needed.
+ */
 export type GetToken = (
   reason: 'first' | 'expired' | 'rejected',
   signal: AbortSignal,
-) => Promise<TokenInput> | TokenInput;
+) => Promise<TokenInput | null> | TokenInput | null;
 
 /**
  * Returns the file to upload instead of `file`, or a promise for it. `signal` aborts when the upload is paused or canceled, or

@@ -6,8 +6,8 @@ import type { Connection, Connections } from './connection.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Upload } from './upload.ts';
 
-/** Delays between moves, for pages that set another `getToken` whenever one fails. */
-const DELAYS = { baseMs: 250, capMs: 30_000 };
+/** Delays between moves, for pages that set another `getToken` whenever one fails: each is called three times in five seconds. */
+const DELAYS = { baseMs: 5_000, capMs: 60_000 };
 
 export class Reconnect {
   readonly #connections: Connections;

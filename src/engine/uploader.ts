@@ -386,7 +386,10 @@ export class Uploader {
     return this.#signOut.begin(this.#connections.services);
   }
 
-  /** Lets the uploader call `getToken` again after a sign-out. Unlike `signIn()`, this method opens no window or form. */
+  /**
+   * Lets the uploader call `getToken` again after a sign-out, and sooner after it has failed. Unlike `signIn()`, this method opens
+   * no window or form.
+   */
   allowSignIn(): void {
     this.#allowSignIn();
   }

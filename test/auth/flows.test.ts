@@ -136,25 +136,92 @@ describe('a token request to the page', () => {
     expect(reasons).to.deep.equal(['expired', 'expired']);
   });
 
+  const throwing = (error: unknown) => (): never => {
+    throw error;
+  };
+
   it('that throws, or returns no valid token, fails, and warns its author without the text of the error', () =>
     captureWarnings(async (warnings) => {
-      const throwing = (error: Error) => (): never => {
-        throw error;
-      };
       const thrown = throwing(new SyntaxError('a secret'));
       expect(await askedBy({ getToken: thrown })).to.deep.equal(failed('host-token-failed'));
       expect(await askedBy({ getToken: throwing(new TypeError('a secret')) })).to.deep.equal(
         failed('network'),
       );
-      expect(await askedBy({})).to.deep.equal(failed('host-token-failed'));
+      expect(await askedBy({ getToken: throwing('a secret') })).to.deep.equal(failed('host-token-failed'));
       expect(await askedBy({ getToken: () => ({}) as never })).to.deep.equal(failed('token-malformed'));
-      expect(warnings).to.deep.equal([
+      expect(warnings.map((warning) => warning.replace(/ at http.*:\d+:\d+/, ''))).to.deep.equal([
         'secure-uploader: No valid token from the page: getToken failed (SyntaxError).',
         'secure-uploader: No valid token from the page: getToken failed (TypeError).',
-        'secure-uploader: No valid token from the page: No token was provided.',
+        'secure-uploader: No valid token from the page: getToken failed (string).',
         'secure-uploader: No valid token from the page: Expected a token or an object with a token.',
       ]);
     }));
+
+  it('that fails in a way of its own fails like the others', () =>
+    captureWarnings(async (warnings) => {
+      const frame = document.createElement('iframe');
+      document.body.append(frame);
+      const { TypeError: FrameTypeError } = frame.contentWindow as unknown as typeof globalThis;
+      frame.remove();
+      expect(await askedBy({ getToken: throwing(new FrameTypeError('a secret')) })).to.deep.equal(
+        failed('network'),
+      );
+      const unreadable = new Proxy({}, { get: throwing(new RangeError('a secret')) });
+      expect(await askedBy({ getToken: throwing(unreadable) })).to.deep.equal(failed('host-token-failed'));
+      const token = { get: throwing(new RangeError('a secret')) };
+      const holder = Object.defineProperty({}, 'token', token) as never;
+      expect(await askedBy({ getToken: () => holder })).to.deep.equal(failed('host-token-failed'));
+      expect(warnings.join()).not.to.contain('secret');
+    }));
+
+  it('uses a token that a listener of auth-required has offered first', async () => {
+    const offers = ['offered', undefined];
+    const takeOffer = (): Promise<string> | undefined => {
+      const offer = offers.shift();
+      return offer === undefined ? undefined : Promise.resolve(offer);
+    };
+    for (const token of ['offered', 'own'])
+      expect(await askedBy({ getToken: () => 'own' }, { takeOffer })).to.deep.equal([
+        'page-token',
+        token,
+        300_000,
+      ]);
+  });
+
+  it('that has no token until the user acts is refused', () =>
+    captureWarnings(async (warnings) => {
+      const refused = { type: 'refused', error: { code: 'host-token-failed' } };
+      expect(await askedBy({ getToken: () => null })).to.deep.equal(refused);
+      expect(warnings, 'documented').to.deep.equal([]);
+      expect(await askedBy({ getToken: async () => undefined as never })).to.deep.equal(refused);
+      expect(await askedBy({})).to.deep.equal(refused);
+      for (const name of ['AbortError', 'NotAllowedError'])
+        expect(await askedBy({ getToken: throwing(new DOMException('a secret', name)) })).to.deep.equal(
+          refused,
+        );
+      expect(warnings.map((warning) => warning.replace(/ at http.*:\d+:\d+/, ''))).to.deep.equal([
+        'secure-uploader: No valid token from the page: No token was provided.',
+        'secure-uploader: No valid token from the page: getToken failed (AbortError).',
+        'secure-uploader: No valid token from the page: getToken failed (NotAllowedError).',
+      ]);
+    }));
+
+  it('is made immediately, or after a delay', async () => {
+    const clock = stopClock();
+    try {
+      let calls = 0;
+      const { run } = create({ getToken: () => `token-${++calls}` });
+      run({ type: 'ask-page', reason: 'first' });
+      expect(calls).to.equal(1);
+      run({ type: 'ask-page', reason: 'first', afterMs: 1000 });
+      await clock.pass(999);
+      expect(calls).to.equal(1);
+      await clock.pass(1);
+      expect(calls).to.equal(2);
+    } finally {
+      clock.restore();
+    }
+  });
 
   it('that gets the token of another user rejects it', async () => {
     expect(await askedBy({ getToken: () => 't' }, { isSameUser: () => false })).to.deep.equal({

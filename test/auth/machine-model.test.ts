@@ -1,26 +1,14 @@
 // Steps of the sign-in state machine from models that docs/sign-in-states.md does not show: all changes, and all effects.
 
 import { expect } from '@open-wc/testing';
-import { challengeRows } from '../../src/auth/challenge.ts';
-import { canSignIn, reduce } from '../../src/auth/machine.ts';
-import type { AuthEvent, AuthModel, Effect } from '../../src/auth/types.ts';
-import { changesOf } from '../core/state-tables.ts';
-import { at, challenge, EVENTS, generation, type Where } from './sign-in-table.ts';
+import { canSignIn } from '../../src/auth/machine.ts';
+import type { AuthEvent, AuthModel } from '../../src/auth/types.ts';
+import { type Case, deadline, itMoves, required } from './cases.ts';
+import { at, challenge, EVENTS, generation } from './sign-in-table.ts';
 
 const bearer = { value: 'opaque', lifetimeMs: 1, isAssumed: false };
 const grant = { code: 'code', verifier: 'verifier', via: 'popup' } as const;
-const deadline = (of: string): object => ({ type: 'deadline', of });
-const required = (reason = 'first'): object => ({ type: 'require', reason });
 const limited = (waitMs: number): AuthEvent => ({ type: 'rate-limited', generation, waitMs });
-
-type Case = readonly [
-  title: string,
-  Where,
-  Partial<AuthModel>,
-  AuthEvent,
-  changes: object,
-  effects: readonly object[],
-];
 
 /** Values of an earlier step. Tests start with these values to check which of them a step clears. */
 const used = {
@@ -232,7 +220,7 @@ const CASES: readonly Case[] = [
     'signed-in',
     { source: 'page' },
     { type: 'renew-due', reason: 'rejected' },
-    { renewing: 'asking-host', reason: 'rejected' },
+    { background: 'asking-host', isEarly: true, reason: 'rejected' },
     [deadline('asking-host'), { type: 'ask-page', reason: 'rejected' }],
   ],
   [
@@ -240,7 +228,7 @@ const CASES: readonly Case[] = [
     'signed-in',
     { reason: 'expired' },
     EVENTS['renew-due'],
-    { renewing: 'silent' },
+    { background: 'silent', isEarly: true },
     [deadline('silent'), { type: 'try-silent' }],
   ],
   [
@@ -256,7 +244,7 @@ const CASES: readonly Case[] = [
     'renewing-silent',
     { nowMs: 500, waitedMs: 2000, jitter: 0.8 },
     EVENTS.failed,
-    { renewing: undefined, waitedMs: 6000, renewableAtMs: 3700 },
+    { background: undefined, waitedMs: 6000, renewableAtMs: 3700 },
     [],
   ],
   [
@@ -264,35 +252,29 @@ const CASES: readonly Case[] = [
     'renewing-exchange',
     { nowMs: 500, jitter: 0.8 },
     limited(9000),
-    { renewing: undefined, waitedMs: 9000, cooledFrom: 'exchange', renewableAtMs: 9500 },
+    { background: undefined, waitedMs: 9000, cooledFrom: 'exchange', renewableAtMs: 9500 },
     [],
   ],
   [
     'a renewal that failed with an expired token requires the user',
     'renewing-silent',
-    { isAlive: false },
+    { isAlive: false, isEarly: false },
     EVENTS.failed,
-    { state: 'prompt', renewing: undefined, error: network },
+    { state: 'prompt', background: undefined, error: network },
     [required()],
   ],
   [
     'that no user is signed in any more is no failure',
     'renewing-silent',
-    { isAlive: false, frames: 'expected' },
+    { isAlive: false, isEarly: false, frames: 'expected' },
     { type: 'failed', generation, error: { code: 'sign-in-required' } },
-    { state: 'prompt', renewing: undefined, frames: 'blind' },
+    { state: 'prompt', background: undefined, frames: 'blind' },
     [required()],
   ],
 ];
 
 describe('a transition of sign-in', () => {
-  for (const [title, where, patch, event, changes, effects] of CASES)
-    it(title, () => {
-      const before = at(where, patch);
-      const { model, effects: found } = reduce(before, event, challengeRows);
-      expect(changesOf(before, model)).to.deep.equal(changes);
-      expect(found as readonly Effect[]).to.deep.equal(effects);
-    });
+  for (const each of CASES) itMoves(each);
 
   it('lets the user start to sign in only in these states', () => {
     const may = (

@@ -27,13 +27,15 @@ describe('the sign-in table', () => {
     }
   });
 
-  it('starts a new generation with each state that it enters, except for a window that only looks closed', () => {
+  it('starts a new generation with each state that it enters, unless a window or the page may still respond', () => {
     for (const where of PLACES) {
       for (const event of Object.values(EVENTS)) {
         const model = at(where);
         const { model: next } = reduce(model, event);
-        if (next.state === model.state && (next.renewing ?? model.renewing) === model.renewing) continue;
-        const expected = next.state === 'popup-lost' ? generation : generation + 1;
+        if (next.state === model.state && (next.background ?? model.background) === model.background)
+          continue;
+        const isSame = next.state === 'popup-lost' || (where === 'asking-host' && event.type === 'elapsed');
+        const expected = isSame ? generation : generation + 1;
         expect(next.generation, `${where} / ${event.type}`).to.equal(expected);
       }
     }
@@ -133,7 +135,7 @@ describe('the decisions of the sign-in table', () => {
         ...EVENTS['code-spent'],
         error: { code: 'offline' },
       } as AuthEvent),
-      reduce(at('renewing-silent', { ...offline, isAlive: false }), EVENTS.deadline),
+      reduce(at('renewing-silent', { ...offline, isAlive: false, isEarly: false }), EVENTS.deadline),
     ];
     for (const move of moves) {
       expect(tell(move)).to.equal('cooling offline cool');
@@ -242,15 +244,17 @@ describe('the decisions of the sign-in table', () => {
   });
 
   it('require the user when a renewal fails and the token has expired, and show nothing while it is valid', () => {
+    const ended = { isAlive: false, isEarly: false } as const;
     for (const where of ['renewing-host', 'renewing-silent', 'renewing-exchange'] as const) {
-      const failed: AuthEvent = { type: 'failed', generation, error: { code: 'host-token-failed' } };
-      const dead = reduce(at(where, { isAlive: false, reason: 'expired' }), failed);
+      const type = where === 'renewing-host' ? 'refused' : 'failed';
+      const failed: AuthEvent = { type, generation, error: { code: 'host-token-failed' } };
+      const dead = reduce(at(where, { ...ended, reason: 'expired' }), failed);
       expect(dead.model.state, where).to.equal('prompt');
       expect(dead.effects, where).to.deep.equal([{ type: 'require', reason: 'expired' }]);
     }
-    const cooling = reduce(at('renewing-exchange', { isAlive: false }), EVENTS['rate-limited']);
+    const cooling = reduce(at('renewing-exchange', ended), EVENTS['rate-limited']);
     expect(tell(cooling)).to.equal('cooling rate-limited cool');
-    const away = reduce(at('renewing-host', { isAlive: false }), EVENTS.failed);
+    const away = reduce(at('renewing-host', ended), EVENTS.failed);
     expect(tell(away)).to.equal('cooling network cool');
   });
 

@@ -75,7 +75,7 @@ describe('the renewal limits', () => {
     before: AuthModel,
     lifetimeMs: number,
     reason: AuthModel['reason'] = 'expired',
-    where: Partial<AuthModel> = { state: 'signed-in', renewing: 'exchange' },
+    where: Partial<AuthModel> = { state: 'signed-in', background: 'exchange' },
   ): AuthModel => {
     const model = { ...before, ...where, reason, generation };
     const bearer = { value: 't', lifetimeMs, isAssumed: false };
@@ -85,7 +85,7 @@ describe('the renewal limits', () => {
   const asked = (model: AuthModel): unknown[] => {
     const { model: next, effects } = reduce(model, EVENTS['renew-due']);
     return [
-      next.renewing ?? next.state,
+      next.background ?? next.state,
       ...effects.map((effect) => ('ms' in effect ? effect.ms : effect.type)),
     ];
   };
@@ -117,7 +117,7 @@ describe('the renewal limits', () => {
     let model = at('renewing-silent');
     const waits = Array.from({ length: 8 }, () => {
       const { model: next } = reduce(model, { ...EVENTS.failed, generation: model.generation } as AuthEvent);
-      model = { ...next, renewing: 'silent' };
+      model = { ...next, background: 'silent' };
       return model.renewableAtMs;
     });
     expect(waits).to.deep.equal([2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
@@ -126,7 +126,7 @@ describe('the renewal limits', () => {
 
   for (const [title, where] of [
     ['', undefined],
-    [', also if they had to wait', { state: 'exchange', renewing: undefined }],
+    [', also if they had to wait', { state: 'exchange', background: undefined }],
   ] as const)
     it(`stop after three renewals of rejected tokens without a successful call${title}`, () => {
       const times = { ...at('signed-in').times, renewalGapMs: 0 };

@@ -43,6 +43,7 @@ export function create(input: SettingsInput = {}, more: Partial<FlowContext> = {
     times: AUTH_TIMES,
     sessionKey: crypto.randomUUID(),
     askPage: () => undefined,
+    takeOffer: () => undefined,
     isSameUser: () => true,
     ...more,
   });

@@ -65,7 +65,9 @@ export type Where =
   | 'renewing-host'
   | 'renewing-silent'
   | 'renewing-exchange'
-  | 'renewing-cooling';
+  | 'renewing-cooling'
+  | 'asking-again'
+  | 'asking-later';
 export const challenge = { methods: [totp, sms], method: sms };
 /** Fields of the model in each state, except `state` itself. */
 const WHERE: { readonly [W in Where]?: Partial<AuthModel> } = {
@@ -76,14 +78,29 @@ const WHERE: { readonly [W in Where]?: Partial<AuthModel> } = {
   wait: { challenge: { methods: [push, sms], method: push } },
   'signed-in': { isAlive: true },
   cooling: { cooledFrom: 'exchange', waitedMs: 1000 },
-  'renewing-host': { renewing: 'asking-host', isAlive: true, source: 'page' },
-  'renewing-silent': { renewing: 'silent', isAlive: true },
-  'renewing-exchange': { renewing: 'exchange', isAlive: true },
-  'renewing-cooling': { renewing: 'cooling', cooledFrom: 'signed-in' },
+  'renewing-host': { background: 'asking-host', isAlive: true, isEarly: true, source: 'page' },
+  'renewing-silent': { background: 'silent', isAlive: true, isEarly: true },
+  'renewing-exchange': { background: 'exchange', isAlive: true, isEarly: true },
+  'renewing-cooling': { background: 'cooling', cooledFrom: 'signed-in' },
+  'asking-again': { background: 'asking-host', error: { code: 'host-token-failed' } },
+  'asking-later': {
+    ...{ background: 'cooling', renewableAtMs: 60_000, hasWaiters: true },
+    error: { code: 'host-token-failed' },
+  },
+};
+
+/** State that is shown while something runs in the background. */
+const SHOWN: { readonly [W in Where]?: AuthState } = {
+  'renewing-host': 'signed-in',
+  'renewing-silent': 'signed-in',
+  'renewing-exchange': 'signed-in',
+  'renewing-cooling': 'signed-in',
+  'asking-again': 'prompt',
+  'asking-later': 'prompt',
 };
 
 export const at = (where: Where, patch: Partial<AuthModel> = {}): AuthModel => {
-  const state = where.startsWith('renewing') ? 'signed-in' : (where as AuthState);
+  const state = SHOWN[where] ?? (where as AuthState);
   return { ...first, generation, ...WHERE[where], ...patch, state };
 };
 
@@ -111,6 +128,8 @@ const MEANINGS: { readonly [W in Where]: string } = {
   'renewing-silent': 'in the background, a hidden frame asks for a code; `signed-in` is shown',
   'renewing-exchange': 'in the background, a code is exchanged for the next token; `signed-in` is shown',
   'renewing-cooling': 'a delay before the renewal of a token; `signed-in` is shown',
+  'asking-again': 'the user is asked, and in the background the page is asked again; `prompt` is shown',
+  'asking-later': 'the user is asked; a delay before the page is asked again; `prompt` is shown',
 };
 
 export const PLACES = Object.keys(MEANINGS) as Where[];

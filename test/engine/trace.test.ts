@@ -126,7 +126,9 @@ describe('onSpan', () => {
       auth: 'token',
       getToken: () => {
         callCount += 1;
-        return callCount === 1 ? Promise.reject(new Error('secret')) : tokenOf('alice');
+        return callCount === 1
+          ? Promise.reject(new DOMException('secret', 'NotAllowedError'))
+          : tokenOf('alice');
       },
       onSpan: (span) => spans.push(span),
     });
