@@ -316,7 +316,7 @@ export const mutations = [
   },
   {
     rule: 'S12',
-    says: "Nothing secret is logged: the console has only warnings and errors for the page's developer (invalid settings, a sign-in without a response, a failed sign-out), never what `getToken` threw; no URL contains an email address (but `owner`, which the page sets, is the `login_hint` of sign-in with `authOptions.ownerField`)",
+    says: "Nothing secret is logged: the console has only warnings and errors for the page's developer (invalid settings, a sign-in without a response, a failed sign-out), of what `getToken` threw only the kind and the place in the page's code; no URL contains an email address (but `owner`, which the page sets, is the `login_hint` of sign-in with `authOptions.ownerField`)",
     file: 'src/auth/authorize.ts',
     before: "    if (event.type === 'token') next.demand = '';",
     after: "    if (event.type === 'token') console.info(event.bearer);",

@@ -7,7 +7,7 @@ import type { Authorize, NextRequest } from './authorize.ts';
 import { toFailure } from './calls.ts';
 import { DEADLINES, NEEDS_TAB_LOCK, readRedirectUri } from './settings.ts';
 import { takeReturn } from './storage.ts';
-import { kindOf } from './thrown.ts';
+import { kindOf, placeOf } from './thrown.ts';
 import { readBearer } from './token.ts';
 import type {
   AuthEvent,
@@ -88,7 +88,9 @@ export function createFlows(context: FlowContext) {
     } catch (thrown) {
       signal.throwIfAborted();
       const kind = kindOf(thrown);
-      warnOnceHere(`No valid token from the page: getToken failed (${kind}).`);
+      const place = placeOf(thrown);
+      const what = place === undefined ? kind : `${kind} at ${place}`;
+      warnOnceHere(`No valid token from the page: getToken failed (${what}).`);
       if (ASKS_USER.includes(kind)) return refused;
       // `fetch` throws a `TypeError` if it can't reach the server.
       return {

@@ -1,8 +1,16 @@
-// Describes what a function of the page threw, without its text, which may contain a token.
+// Describes what a function of the page threw, without its text, which may contain a token: the kind, and the place in the page's
+// code. In doubt, there is no place.
 
 import { record } from './calls.ts';
 
+/** V8 writes the text of an error before the lines of its stack. Other engines write only the lines. */
+const HAS_TEXT = String(new Error('text').stack).startsWith('Error: text');
+
 const PLAIN_WORD = /^[A-Za-z]{1,32}$/;
+/** A line of a stack in V8: `    at name (url:line:column)`, or without the name and the parentheses, perhaps after `async`. */
+const LINE_V8 = /^ {4}at (?:async |.* \()?(https?:\/\/[^\s()]+):(\d{1,7}):(\d{1,7})\)?$/;
+/** A line of a stack in other engines: `name@url:line:column`. */
+const LINE = /^.*@(https?:\/\/[^\s()]+):(\d{1,7}):(\d{1,7})$/;
 
 /** Returns a field of what was thrown; `undefined` if reading it throws. */
 function read(thrown: unknown, field: 'name' | 'message' | 'stack'): unknown {
@@ -17,4 +25,32 @@ function read(thrown: unknown, field: 'name' | 'message' | 'stack'): unknown {
 export function kindOf(thrown: unknown): string {
   const name = read(thrown, 'name');
   return typeof name === 'string' && PLAIN_WORD.test(name) ? name : typeof thrown;
+}
+
+/** Returns the lines of a stack without the text of the error; none if they may contain it. */
+function linesOf(stack: string, message: string, hasText: boolean): string[] {
+  const [first = '', ...rest] = stack.split('\n');
+  if (!hasText) return message !== '' && stack.includes(message) ? [] : [first, ...rest];
+  // A text of several lines may look like a stack.
+  const name = message === '' ? first : first.slice(0, -`: ${message}`.length);
+  const isText = first === (message === '' ? name : `${name}: ${message}`) && PLAIN_WORD.test(name);
+  return isText ? rest : [];
+}
+
+/**
+ * Returns the first place with a URL in the stack of an error, as `url:line:column`; without the query, the fragment and the names
+ * of functions.
+ */
+export function placeOf(thrown: unknown, hasText = HAS_TEXT): string | undefined {
+  const stack = read(thrown, 'stack');
+  const message = read(thrown, 'message');
+  if (typeof stack !== 'string' || typeof message !== 'string') return undefined;
+  for (const line of linesOf(stack, message, hasText)) {
+    if (hasText && !line.startsWith('    at ')) return undefined;
+    const [, url, row, column] = (hasText ? LINE_V8 : LINE).exec(line) ?? [];
+    if (!url || !URL.canParse(url)) continue;
+    const { origin, pathname } = new URL(url);
+    return `${origin}${pathname}:${row}:${column}`;
+  }
+  return undefined;
 }

@@ -18,7 +18,7 @@ async function ask({ session, next, changes }: ReturnType<typeof open>): Promise
 }
 
 describe('the console', () => {
-  it('reports once that getToken threw, and neither it nor an event contains the error', async () => {
+  it('reports the kind and the place of an error of getToken, and neither it nor an event contains the error', async () => {
     const ways: GetToken[] = [
       () => {
         throw new RangeError('secret-cookie ran out');
@@ -31,8 +31,14 @@ describe('the console', () => {
         expect(code).to.equal('host-token-failed');
         expect(events).not.to.contain('secret-cookie');
       }
-      expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.contain('getToken').and.contain('RangeError').and.not.contain('secret-cookie');
+      expect(warnings).to.have.length(2);
+      const place = `${location.origin}/test/auth/console-messages.test.ts`;
+      for (const warning of warnings) {
+        expect(warning)
+          .to.contain(`getToken failed (RangeError at ${place}:`)
+          .and.not.contain('secret-cookie');
+        expect(warning).to.match(/:\d+:\d+\)\.$/);
+      }
     });
   });
 
