@@ -22,6 +22,7 @@ import {
   askSooner,
   behindPrompt,
   isAway,
+  isEarlyRenewal,
   isPageLate,
   pageFailed,
   pageIsSlow,
@@ -92,6 +93,7 @@ const RESET = {
   fruitless: 0,
   renewableAtMs: 0,
   triesEndAtMs: undefined,
+  isEarly: false,
   signedOut: 'no',
 } as const;
 
@@ -132,13 +134,15 @@ const needToken: Row<'need-token'> = (model, { isFromPage }) => {
 
 /**
  * Asks the user to sign in after silent sign-in failed. A missing session is not an error. But if the user has just signed in, the
- * browser keeps the cookies of frames separate, or the page blocks frames: they are not tried again until the next sign-in.
+ * browser keeps the cookies of frames separate, or the page blocks frames: they are not tried again until the next sign-in. While
+ * the old token can be used, only a missing session shows that. Otherwise, the provider may be away.
  */
 function silentFailed(model: AuthModel, error: Failure): Move {
   const { cause, frames } = model;
   const hasNoSession = error.code === 'sign-in-required';
   if (model.isOffline && !hasNoSession) return silentOr(model, cause);
-  return prompt(model, hasNoSession ? cause : error, frames === 'expected' ? { frames: 'blind' } : {});
+  const isBlind = frames === 'expected' && (hasNoSession || !isEarlyRenewal(model));
+  return prompt(model, hasNoSession ? cause : error, isBlind ? { frames: 'blind' } : {});
 }
 
 /**
@@ -157,20 +161,22 @@ function inBackground(before: AuthModel, { model, effects }: Move): Move {
   const delayed = model.renewableAtMs === before.renewableAtMs && {
     waitedMs: delay.waitedMs,
     renewableAtMs: before.nowMs + delay.waitMs,
+    isEarly: error?.code !== 'rate-limited',
   };
   return inert({ ...model, ...delayed, state: 'signed-in', background: undefined, error: undefined });
 }
 
 /** Renews the token. If a renewal is not possible, or has brought no usable token too often, the user has to sign in. */
 const renew: Row<'renew-due'> = (signedIn, { reason }) => {
-  const { isAlive, isProven, fruitless, source, times, nowMs, renewableAtMs } = signedIn;
+  const { isAlive, isProven, isEarly, fruitless, source, times, nowMs, renewableAtMs } = signedIn;
   // Calls wait now, so the page has no more time than in other tries.
   if (isPageLate(signedIn))
     return { model: { ...signedIn, isEarly: false }, effects: [{ type: 'cool', ms: TRIES_MS }] };
   if (signedIn.background) return inert(signedIn);
   const model = { ...signedIn, reason, isEarly: isAlive };
   const isSpent = fruitless >= times.renewalLimit && !isProven;
-  const ms = renewableAtMs - nowMs;
+  const isLastTry = isEarly && !isAlive && source === 'service';
+  const ms = isLastTry ? 0 : renewableAtMs - nowMs;
   const canRenew = !isSpent && ms <= times.coolCapMs && (source === 'page' || canSilent(model));
   if (isAlive && (ms > 0 || !canRenew)) return inert(signedIn);
   if (!canRenew) return prompt(model);

@@ -18,7 +18,8 @@ export const askPage = (model: AuthModel, patch: Partial<AuthModel> = {}, afterM
   });
 
 /** True if the step in the background renews a token that could still be used when the renewal started. */
-const isEarlyRenewal = ({ background, isEarly }: AuthModel): boolean => background !== undefined && isEarly;
+export const isEarlyRenewal = ({ background, isEarly }: AuthModel): boolean =>
+  background !== undefined && isEarly;
 
 /** True if a renewal by the page started while the old token could be used, and still runs after its end. */
 export const isPageLate = ({

@@ -128,7 +128,10 @@ export interface AuthModel {
   readonly fruitless: number;
   /** Time from which the token may be renewed, or in `prompt` the page asked again; by `performance.now()`. */
   readonly renewableAtMs: number;
-  /** True if the token could still be used when its last renewal started. */
+  /**
+   * True if the token could still be used when its last renewal started; false again if the service has asked for a delay. Other
+   * delays of a renewal in a frame end with the token.
+   */
   readonly isEarly: boolean;
   /** End of the time in which a failing page is asked again, before the user is asked. Present after the first failure in a row. */
   readonly triesEndAtMs?: number | undefined;

@@ -252,8 +252,19 @@ const CASES: readonly Case[] = [
     'renewing-exchange',
     { nowMs: 500, jitter: 0.8 },
     limited(9000),
-    { background: undefined, waitedMs: 9000, cooledFrom: 'exchange', renewableAtMs: 9500 },
+    {
+      ...{ background: undefined, waitedMs: 9000, cooledFrom: 'exchange', renewableAtMs: 9500 },
+      isEarly: false,
+    },
     [],
+  ],
+  [
+    'a renewal in a frame that failed while the old token could be used is tried once more when that token ends',
+    'signed-in',
+    { isAlive: false, isEarly: true, renewableAtMs: 60_000 },
+    EVENTS['renew-due'],
+    { background: 'silent', isEarly: false, reason: 'expired' },
+    [deadline('silent'), { type: 'try-silent' }],
   ],
   [
     'a renewal that failed with an expired token requires the user',

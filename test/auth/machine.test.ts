@@ -80,14 +80,21 @@ describe('the decisions of the sign-in table', () => {
     }
   });
 
-  it('use the hidden frame again after a temporary error, if it has worked since the last sign-in', () => {
+  it('use the hidden frame again after a temporary error, if it has worked since the last sign-in, or the token lives', () => {
     for (const type of ['failed', 'deadline'] as const)
-      for (const where of ['silent', 'renewing-silent'] as const)
-        for (const [before, after] of [
-          ['allowed', 'allowed'],
-          ['expected', 'blind'],
-        ] as const)
-          expect(reduce(at(where, { frames: before }), EVENTS[type]).model.frames, where).to.equal(after);
+      for (const [where, patch, before, after] of [
+        ['silent', {}, 'allowed', 'allowed'],
+        ['silent', {}, 'expected', 'blind'],
+        ['renewing-silent', {}, 'allowed', 'allowed'],
+        ['renewing-silent', {}, 'expected', 'expected'],
+        ['renewing-silent', { isAlive: false }, 'expected', 'expected'],
+        ['renewing-silent', { isAlive: false, isEarly: false }, 'expected', 'blind'],
+      ] as const)
+        expect(reduce(at(where, { ...patch, frames: before }), EVENTS[type]).model.frames, where).to.equal(
+          after,
+        );
+    const noSession = { type: 'failed', generation, error: { code: 'sign-in-required' } } as AuthEvent;
+    expect(reduce(at('renewing-silent', { frames: 'expected' }), noSession).model.frames).to.equal('blind');
   });
 
   it('use the hidden frame once more after each sign-in, unless the browser or the settings forbid it', () => {

@@ -2,10 +2,11 @@
 import { expect } from '@open-wc/testing';
 import { reduce } from '../../src/auth/machine.ts';
 import type { AuthEvent, AuthModel } from '../../src/auth/types.ts';
+import type { AuthTimes } from '../../src/core/auth-times.ts';
 import { skipTime, stopClock } from '../support/clock.ts';
-import { settled } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, open } from './open-session.ts';
-import { granted, openSilent } from './scripted.ts';
+import { granted, openSilent, signInReaches } from './scripted.ts';
 import { at, EVENTS, generation } from './sign-in-table.ts';
 
 afterEach(closeAll);
@@ -66,6 +67,107 @@ describe('a hidden frame that fails while the token is valid', () => {
       undo();
     }
     expect(failuresOf(changes)).to.deep.equal([]);
+  });
+});
+
+describe('a hidden frame that finds the provider away, after the user has signed in', () => {
+  const { open: ownOpen } = window;
+  const undos: (() => void)[] = [];
+  afterEach(() => {
+    window.open = ownOpen;
+    for (const undo of undos.splice(0)) undo();
+  });
+
+  /** Opens a session, and signs in by a window. No frame has worked yet. `provider.answer` is the response of the sign-in page. */
+  async function signIn(times: Partial<AuthTimes> = {}) {
+    const provider: Record<string, string> = {};
+    const tokens = ['first', 'second'].map((token) => granted({ token, expires_in: 600 }));
+    const input = { clientId: crypto.randomUUID(), authOptions: { params: provider } };
+    const opened = openSilent(tokens, input, { coolBaseMs: 10, ...times });
+    const { session } = opened;
+    window.open = () => {
+      const replace = (url: string): void => {
+        const state = new URL(url).searchParams.get('state');
+        const channel = new BroadcastChannel(`secure-uploader:${state}`);
+        channel.postMessage({ type: 'secure-uploader:answer', version: 1, params: `code=c&state=${state}` });
+        channel.close();
+      };
+      return { closed: false, close: () => undefined, location: { replace } } as unknown as Window;
+    };
+    session.signIn();
+    await signInReaches({ session }, 'signed-in');
+    const frames: string[] = [];
+    const watch = new MutationObserver((records) => {
+      for (const { addedNodes } of records)
+        for (const node of addedNodes) if (node instanceof HTMLIFrameElement) frames.push(node.src);
+    });
+    watch.observe(document.body, { childList: true });
+    undos.push(() => watch.disconnect());
+    const call = (): Promise<string | undefined> => session.withToken(async (token) => token, forever);
+    const skip = (ms: number): unknown => undos.unshift(skipTime(ms));
+    /** Makes the provider respond with an error, and renews the token in its last minute. */
+    const failOnce = async (): Promise<void> => {
+      provider.answer = 'error=temporarily_unavailable';
+      skip(548_000);
+      expect(await call()).to.equal('first');
+      await until(() => frames.length === 1 && !document.querySelector('iframe'));
+      await settled();
+    };
+    return { ...opened, provider, frames, call, skip, failOnce };
+  }
+
+  it('is tried again while the old token can be used', async () => {
+    const { changes, provider, frames, call, skip, failOnce } = await signIn();
+    await failOnce();
+    delete provider.answer;
+    skip(3000);
+    expect(await call()).to.equal('first');
+    await until(() => frames.length === 2);
+    let token: string | undefined;
+    while (token !== 'second') {
+      token = await call();
+      await settled();
+    }
+    expect(failuresOf(changes)).to.deep.equal([]);
+  });
+
+  it('is tried once more when that token has ended, even if no call came in between', async () => {
+    const { changes, provider, frames, call, skip, failOnce } = await signIn();
+    await failOnce();
+    delete provider.answer;
+    skip(60_000);
+    expect([await call(), frames.length, failuresOf(changes)]).to.deep.equal(['second', 2, []]);
+  });
+
+  it('is tried once more as soon as that token ends, even if the delay after the failure is longer', async () => {
+    const { provider, frames, call, skip, failOnce } = await signIn({
+      coolBaseMs: 200_000,
+      coolMaxMs: 200_000,
+    });
+    await failOnce();
+    delete provider.answer;
+    skip(60_000);
+    expect([await call(), frames.length]).to.deep.equal(['second', 2]);
+  });
+
+  it('asks the user if that fails, too', async () => {
+    const { session, changes, frames, call, skip, failOnce } = await signIn();
+    await failOnce();
+    skip(60_000);
+    call().catch(() => undefined);
+    await signInReaches({ session }, 'prompt');
+    expect([frames.length, failuresOf(changes)]).to.deep.equal([2, ['authorize-failed']]);
+  });
+
+  it('is tried once more if it started before the token ended, and had no response until then', async () => {
+    const { changes, provider, frames, call, skip } = await signIn({ silentMs: 3000 });
+    provider.answer = 'silence=1';
+    skip(548_000);
+    expect(await call()).to.equal('first');
+    await until(() => frames.length === 1);
+    delete provider.answer;
+    skip(60_000);
+    expect([await call(), frames.length, failuresOf(changes)]).to.deep.equal(['second', 2, []]);
   });
 });
 
