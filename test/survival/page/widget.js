@@ -16,7 +16,6 @@ export async function widget(journey, { service, storage, widgetScript, folder, 
   for (const [name, value] of Object.entries(settings)) element.setAttribute(name, value);
   element.getToken = async (reason, signal) => {
     const response = await fetch(`${service}/token`, { method: 'POST', signal });
-    if (response.status >= 429) throw new TypeError('Ask again later');
     if (!response.ok) throw new Error(`No token (${reason})`);
     return response.json();
   };
