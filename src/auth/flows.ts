@@ -80,10 +80,14 @@ export function createFlows(context: FlowContext) {
     const refused: FlowEvent = { type: 'refused', error: { code: 'host-token-failed' } };
     let event: FlowEvent | undefined;
     try {
-      const ask = settings.getToken ?? askPage;
-      const input: unknown = await abortable(Promise.resolve(takeOffer() ?? ask(reason, signal)), signal);
-      if (input === undefined) warnOnceHere('No valid token from the page: No token was provided.');
-      if (input === undefined || input === null) return refused;
+      const { getToken } = settings;
+      const asked = takeOffer() ?? (getToken ? getToken(reason, signal) : askPage(reason));
+      if (asked === undefined && !getToken) {
+        warnOnceHere('No valid token from the page: No token was provided.');
+        return { type: 'unanswered', error: { code: 'host-token-failed' } };
+      }
+      const input: unknown = await abortable(Promise.resolve(asked), signal);
+      if (input === null) return refused;
       event = accept('page-token', input);
     } catch (thrown) {
       signal.throwIfAborted();

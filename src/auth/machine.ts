@@ -25,6 +25,7 @@ import {
   isEarlyRenewal,
   isPageLate,
   pageFailed,
+  pageHung,
   pageIsSlow,
   promptAndAskPage,
   TRIES_MS,
@@ -179,6 +180,9 @@ const renew: Row<'renew-due'> = (signedIn, { reason }) => {
   const ms = isLastTry ? 0 : renewableAtMs - nowMs;
   const canRenew = !isSpent && ms <= times.coolCapMs && (source === 'page' || canSilent(model));
   if (isAlive && (ms > 0 || !canRenew)) return inert(signedIn);
+  // The page has refused a token while the old one could be used.
+  if (renewableAtMs === Number.POSITIVE_INFINITY)
+    return prompt(model, failure('host-token-failed'), { renewableAtMs });
   if (!canRenew) return prompt(model);
   // The page has failed while the old token could be used.
   if (ms > 0 && model.triesEndAtMs !== undefined && !isAway(model))
@@ -194,6 +198,10 @@ function promptWithout(type: 'drop' | 'forget', model: AuthModel, code: ErrorCod
   const move = prompt(model, failure(code));
   return { ...move, effects: [{ type }, ...move.effects] };
 }
+
+/** Asks the user. Only the user can ask the page again. */
+const refuse: Row<'refused' | 'unanswered'> = (model, { error }) =>
+  prompt(model, error, { renewableAtMs: Number.POSITIVE_INFINITY });
 
 const cancel = failWith('canceled');
 const begin: StateRows = {
@@ -236,10 +244,12 @@ const ROWS: Rows = {
   'asking-host': {
     'page-token': keep,
     failed: (model, { error }) => pageFailed(model, error),
-    deadline: (model) => pageFailed(model, failure('host-token-failed')),
+    deadline: pageHung,
     elapsed: pageIsSlow,
-    // Only the user can ask the page again.
-    refused: (model, { error }) => prompt(model, error, { renewableAtMs: Number.POSITIVE_INFINITY }),
+    refused: refuse,
+    // Without a token, the page may be about to set one, and says so. During a renewal, its listener may be away for a moment.
+    unanswered: (model, event) =>
+      isEarlyRenewal(model) ? pageFailed(model, event.error) : refuse(model, event),
     cancel,
   },
   silent: { ...inFrame, deadline: (model) => silentFailed(model, failure('silent-timeout')) },
@@ -285,6 +295,7 @@ const BEHIND_PROMPT: Rows = {
     failed: (model) => askLater(model),
     deadline: (model) => askLater(model),
     refused: (model) => behindPrompt(model, {}),
+    unanswered: (model) => behindPrompt(model, {}),
   },
   // If no call waits, the next one asks the page.
   cooling: { elapsed: (model) => (model.hasWaiters ? askAgain(model) : inert(model)) },

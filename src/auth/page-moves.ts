@@ -31,11 +31,13 @@ export const isPageLate = ({
 
 /**
  * True if a failure of the page is part of an outage: calls to the service fail, or the page has no network. Without a token, no
- * call shows how long the outage lasts. A series of delays then continues, but not longer than `coolCapMs`.
+ * call shows how long the outage lasts. A series of delays then begins or continues, but not longer than `coolCapMs`: the code of
+ * the page may have an error.
  */
-const isOutage = ({ service, waitedMs, times }: AuthModel, code: ErrorCode): boolean =>
-  service === 'down' ||
-  (service === 'unknown' && (code === 'network' || (waitedMs > 0 && waitedMs <= times.coolCapMs)));
+function isOutage({ service, waitedMs, triesEndAtMs, times }: AuthModel, code: ErrorCode): boolean {
+  const mayBe = triesEndAtMs === undefined && (code === 'network' || waitedMs > 0);
+  return service === 'down' || (service === 'unknown' && mayBe && waitedMs <= times.coolCapMs);
+}
 
 /** True while the requests of the uploader fail, or the browser is offline. The user is then not asked. */
 export const isAway = ({ service, isOffline }: AuthModel): boolean => isOffline || service === 'down';
@@ -79,15 +81,23 @@ export function pageFailed(model: AuthModel, { code }: Failure): Move {
   if (isOutage(model, code)) return pause({ ...model, ...untried }, failure('network'), 'asking-host');
   const endAtMs = triesEndAtMs ?? nowMs + TRIES_MS;
   const afterMs = triesEndAtMs === undefined ? TRY_MS : 2 * TRY_MS;
-  if (nowMs + afterMs >= endAtMs)
+  // Timers may end a little too early. There is no fourth try then.
+  if (nowMs + afterMs > endAtMs - TRY_MS / 2)
     return promptAndAskPage(model, failure(code === 'network' ? 'host-token-failed' : code));
   const { model: next, effects } = askPage(model, { waitedMs: 0, triesEndAtMs: endAtMs }, afterMs);
   return { model: next, effects: [...effects, { type: 'cool', ms: endAtMs - nowMs }] };
 }
 
+/** The page has not answered in time. It may show a dialog, so the user is asked before it is called once more. */
+export const pageHung: Row<'deadline'> = (model) => {
+  const error = failure('host-token-failed');
+  return isEarlyRenewal(model) || isAway(model) ? pageFailed(model, error) : promptAndAskPage(model, error);
+};
+
 /** The page's answer takes longer than `TRIES_MS`: asks the user, and keeps waiting for it. */
 export const pageIsSlow: Row<'elapsed'> = (model) => {
-  if (isEarlyRenewal(model) || isAway(model)) return inert(model);
+  if (isEarlyRenewal(model)) return inert(model);
+  if (isAway(model)) return { model, effects: [{ type: 'cool', ms: TRIES_MS }] };
   const { model: asked, effects } = prompt(model, failure('host-token-failed'), {
     background: 'asking-host',
   });

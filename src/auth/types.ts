@@ -170,6 +170,8 @@ export type FlowEvent = Readonly<
    * has no token until the user acts.
    */
   | { type: 'refused'; error: Failure }
+  /** No listener of `auth-required` has called `respondWith`. */
+  | { type: 'unanswered'; error: Failure }
 >;
 
 export type AuthEvent =

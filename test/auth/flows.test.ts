@@ -193,17 +193,26 @@ describe('a token request to the page', () => {
       const refused = { type: 'refused', error: { code: 'host-token-failed' } };
       expect(await askedBy({ getToken: () => null })).to.deep.equal(refused);
       expect(warnings, 'documented').to.deep.equal([]);
-      expect(await askedBy({ getToken: async () => undefined as never })).to.deep.equal(refused);
-      expect(await askedBy({})).to.deep.equal(refused);
       for (const name of ['AbortError', 'NotAllowedError'])
         expect(await askedBy({ getToken: throwing(new DOMException('a secret', name)) })).to.deep.equal(
           refused,
         );
       expect(warnings.map((warning) => warning.replace(/ at http.*:\d+:\d+/, ''))).to.deep.equal([
-        'secure-uploader: No valid token from the page: No token was provided.',
         'secure-uploader: No valid token from the page: getToken failed (AbortError).',
         'secure-uploader: No valid token from the page: getToken failed (NotAllowedError).',
       ]);
+    }));
+
+  it('that returns nothing has failed, and one without a listener that responds is unanswered', () =>
+    captureWarnings(async (warnings) => {
+      expect(await askedBy({ getToken: async () => undefined as never })).to.deep.equal({
+        type: 'failed',
+        error: { code: 'token-malformed' },
+      });
+      expect(await askedBy({})).to.deep.equal({ type: 'unanswered', error: { code: 'host-token-failed' } });
+      expect(warnings.at(-1)).to.equal(
+        'secure-uploader: No valid token from the page: No token was provided.',
+      );
     }));
 
   it('is made immediately, or after a delay', async () => {

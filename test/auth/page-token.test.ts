@@ -78,6 +78,7 @@ describe('a page that fails to supply a token', () => {
     ['throws', noToken],
     ['rejects', () => Promise.reject('text')],
     ['returns no valid token', () => 'two words'],
+    ['returns nothing', () => undefined as never],
   ] as const)
     it(`and ${what} is asked three times in five seconds, then the user, and the page once a minute`, () =>
       inStoppedTime(async (clock) => {
@@ -114,7 +115,6 @@ describe('a page that fails to supply a token', () => {
 
   for (const [what, answer] of [
     ['returns null', () => null],
-    ['returns nothing', () => undefined as never],
     ['throws an AbortError', () => Promise.reject(new DOMException('', 'AbortError'))],
     ['throws a NotAllowedError', () => Promise.reject(new DOMException('', 'NotAllowedError'))],
   ] as const)
@@ -174,20 +174,17 @@ describe('a page that fails to supply a token', () => {
       expect(await waiting).to.equal('second');
     }));
 
-  it('by no response is asked again with another connection; the user is asked while that one hangs, too', () =>
+  it('by no response is asked again a minute after the user, so not while it shows a dialog', () =>
     inStoppedTime(async (clock) => {
       const hanging: ((token: string) => void)[] = [];
-      const aborted: number[] = [];
-      const { session, call, calledAtS, states } = openPage((_reason, signal) => {
-        const count = hanging.length;
-        signal.addEventListener('abort', () => aborted.push(count));
-        return new Promise((resolve) => hanging.push(resolve));
-      });
+      const { call, calledAtS, states } = openPage(() => new Promise((resolve) => hanging.push(resolve)));
       const waiting = call();
-      await passTime(clock, 64_750);
-      expect([calledAtS, states]).to.deep.equal([[0, 61], ['asking-host']]);
+      await passTime(clock, 59_750);
+      expect(states).to.deep.equal(['asking-host']);
       await passTime(clock, 250);
-      expect([session.snapshot.state, aborted]).to.deep.equal(['prompt', [0]]);
+      expect([calledAtS, states]).to.deep.equal([[0], ['asking-host', 'prompt']]);
+      await passTime(clock, 61_000);
+      expect(calledAtS).to.deep.equal([0, 120]);
       hanging[1]?.('late');
       expect(await waiting).to.equal('late');
     }));
@@ -305,23 +302,27 @@ describe('a page that fails to supply a token', () => {
 });
 
 describe('a page that has no network when its token is needed', () => {
-  it('is asked again after delays, without a click and without an end', async () => {
-    const states: string[] = [];
-    let calls = 0;
-    const getToken = async (): Promise<string> => {
-      calls += 1;
-      if (calls < 6) throw new TypeError('Failed to fetch');
-      return 'token';
-    };
-    const onChange = (change: Change): void => {
-      if (change.name === 'auth-changed') states.push(change.detail.state);
-    };
-    const times = { coolBaseMs: 1, coolMaxMs: 2, coolCapMs: 3 };
-    const { session, changes } = open({ getToken }, times, undefined, onChange);
-    expect(await session.withToken(async (token) => token, forever)).to.equal('token');
-    expect(failuresOf(changes)).to.deep.equal(Array(5).fill('network'));
-    expect(new Set(states)).to.deep.equal(new Set(['asking-host', 'cooling', 'signed-in']));
-  });
+  it('is asked again after delays, without a click for five minutes, and in the background after that', () =>
+    inStoppedTime(async (clock) => {
+      const { random } = Math;
+      Math.random = () => 0.5;
+      try {
+        let answer: GetToken = () => Promise.reject(new TypeError('Failed to fetch'));
+        const { call, calledAtS, changes, states } = openPage((...asked) => answer(...asked));
+        const waiting = call();
+        await passTime(clock, 290_000);
+        expect(new Set(states)).to.deep.equal(new Set(['asking-host', 'cooling']));
+        expect(new Set(failuresOf(changes))).to.deep.equal(new Set(['network']));
+        await passTime(clock, 80_000);
+        expect(calledAtS).to.deep.equal([0, 2, 6, 14, 30, 62, 122, 182, 242, 302, 303, 305, 365]);
+        expect(states.at(-1)).to.equal('prompt');
+        answer = () => 'token';
+        await passTime(clock, 60_000);
+        expect(await waiting).to.equal('token');
+      } finally {
+        Math.random = random;
+      }
+    }));
 
   it('is asked again as soon as the browser is online, whatever getToken throws', async () => {
     Object.defineProperty(navigator, 'onLine', { configurable: true, value: false });

@@ -58,6 +58,7 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   denied: { type: 'denied', generation },
   expired: { type: 'expired', generation },
   refused: { type: 'refused', generation, error: { code: 'credentials-rejected' } },
+  unanswered: { type: 'unanswered', generation, error: { code: 'host-token-failed' } },
 };
 
 export type Where =
