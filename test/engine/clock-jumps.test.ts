@@ -143,10 +143,10 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
       clock.jump(jumpMs);
       await call();
       await settled();
-      await clock.pass(1500);
+      await clock.pass(900);
       await call();
       expect(count).to.equal(2);
-      await clock.pass(1000);
+      await clock.pass(200);
       await call();
       expect(count).to.equal(3);
     });
