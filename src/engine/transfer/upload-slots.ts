@@ -14,6 +14,8 @@ export interface SlotUser {
 
 interface Waiting {
   readonly user: SlotUser;
+  /** Place of the request in the upload. */
+  readonly index: number;
   readonly lane: HostSlots;
   readonly enter: (slot: UploadSlot) => void;
 }
@@ -83,7 +85,7 @@ export class UploadSlots {
   }
 
   /** Resolves when a slot of the origin is free. Rejects with the signal's reason if `signal` aborts. */
-  acquireSlot(host: Host, user: SlotUser, signal: AbortSignal): Promise<UploadSlot> {
+  acquireSlot(host: Host, user: SlotUser, signal: AbortSignal, index: number): Promise<UploadSlot> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason);
@@ -95,6 +97,7 @@ export class UploadSlots {
       };
       const waiting: Waiting = {
         user,
+        index,
         lane: this.#laneOf(host),
         enter: (slot) => {
           signal.removeEventListener('abort', onAbort);
@@ -139,7 +142,7 @@ export class UploadSlots {
     if (takenCount >= limit * TAKEN_PER_SLOT) return undefined;
     let first: Waiting | undefined;
     for (const waiting of this.#waiting) {
-      if (first && waiting.user.slotOrder >= first.user.slotOrder) continue;
+      if (first && !isBefore(waiting, first)) continue;
       const { lane } = waiting;
       const ownCount = lane.taken.size;
       const hasRoom = ownCount < this.#limitOf(lane) && ownCount + movingCount - movingCountOf(lane) < limit;
@@ -194,6 +197,9 @@ export class UploadSlots {
     };
   }
 }
+
+const isBefore = (one: Waiting, other: Waiting): boolean =>
+  (one.user.slotOrder - other.user.slotOrder || one.index - other.index) < 0;
 
 /** Returns the number of PUTs with a sign of life in the last seconds. */
 function movingCountOf({ taken }: HostSlots): number {

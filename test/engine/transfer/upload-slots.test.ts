@@ -20,7 +20,7 @@ const userOf = (slotOrder: number): SlotUser => ({ slotOrder, usedSlotMs: 0 });
 
 /** Requests a slot. Adds the order of the user to `given` when the slot is granted. */
 function asking({ slots, host }: ReturnType<typeof createSlots>, user: SlotUser, given: number[] = []) {
-  return slots.acquireSlot(host, user, forever).then((slot) => {
+  return slots.acquireSlot(host, user, forever, 0).then((slot) => {
     given.push(user.slotOrder);
     return slot;
   });
@@ -52,6 +52,27 @@ describe('slots', () => {
     held.release();
     await settled();
     expect(given).to.deep.equal([-1, 3, 5]);
+  });
+
+  it('go to the chunks of a file in their order', async () => {
+    const { slots, host } = createSlots(1);
+    const [first, second] = [userOf(1), userOf(2)];
+    const held = await slots.acquireSlot(host, first, forever, 0);
+    const given: string[] = [];
+    for (const [user, index] of [
+      [second, 0],
+      [first, 7],
+      [first, 3],
+      [second, 2],
+      [second, 1],
+    ] as const)
+      void slots.acquireSlot(host, user, forever, index).then((slot) => {
+        given.push(`${user.slotOrder}.${index}`);
+        slot.release();
+      });
+    held.release();
+    await settled();
+    expect(given).to.deep.equal(['1.3', '1.7', '2.0', '2.1', '2.2']);
   });
 
   it('are more if many PUTs share one connection, unless the page set a number', async () => {
@@ -128,9 +149,9 @@ describe('slots', () => {
   it('leave no listener on a signal', async () => {
     const { slots, host } = createSlots(1);
     const { signal, count } = listenersOf(new AbortController().signal);
-    const slot = await slots.acquireSlot(host, userOf(0), signal);
+    const slot = await slots.acquireSlot(host, userOf(0), signal, 0);
     expect(count()).to.equal(0);
-    const waiting = slots.acquireSlot(host, userOf(1), signal);
+    const waiting = slots.acquireSlot(host, userOf(1), signal, 0);
     expect(count()).to.equal(1);
     slot.release();
     await waiting;
@@ -176,7 +197,7 @@ describe('slots', () => {
     const { slots, host } = origin;
     const controller = new AbortController();
     const held = await asking(origin, userOf(0));
-    const waiting = slots.acquireSlot(host, userOf(1), controller.signal);
+    const waiting = slots.acquireSlot(host, userOf(1), controller.signal, 0);
     controller.abort('canceled');
     expect(await rejection(waiting)).to.equal('canceled');
     held.release();
@@ -184,7 +205,7 @@ describe('slots', () => {
     const given: number[] = [];
     await asking(origin, userOf(2), given);
     expect(given).to.deep.equal([2]);
-    expect(await rejection(slots.acquireSlot(host, userOf(1), controller.signal))).to.equal('canceled');
+    expect(await rejection(slots.acquireSlot(host, userOf(1), controller.signal, 0))).to.equal('canceled');
   });
 
   it('are fewer when the connection is overloaded, and never zero', async () => {
