@@ -1,7 +1,7 @@
 // What is known of one origin: when requests may be sent, how long a silent PUT is given, which sizes are cut, and whether the page
 // can read the responses.
 
-import { HostBackoff } from './retries.ts';
+import { HostBackoff } from './host-backoff.ts';
 import { perOrigin } from './wait.ts';
 
 /** How long a PUT may be without a sign of life, in milliseconds. */
@@ -62,7 +62,11 @@ const SILENCE_FACTOR = 4;
 
 /** Everything that all requests to one origin share. */
 export class Host {
-  readonly backoff = new HostBackoff();
+  readonly #retryAfter = { untilMs: 0 };
+  /** For calls to the service. */
+  readonly backoff = new HostBackoff(this.#retryAfter);
+  /** For PUTs. If both have one origin, each PUT that fails follows a call that succeeds. */
+  readonly putBackoff = new HostBackoff(this.#retryAfter);
   readonly evidence: Evidence = { readableBytes: 0, rounds: 0, reaching: undefined };
   /** True once the origin is known to use HTTP/2 or later, where requests share one connection. */
   isMultiplexed = false;

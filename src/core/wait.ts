@@ -1,7 +1,7 @@
 // Waiting: timers, and yielding to the page.
 
 /** Longest delay of a timer. Browsers run a timer with a longer delay immediately. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Resolves after `ms` (at most 24 days). Rejects with the signal's reason if `signal` aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -168,6 +168,7 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
   const policy = { maxMs: settings.retryMs, ...context.policy };
   const rename = (name: string): void => upload.rename(name);
   const connectionChange = (): AbortSignal => monitor().change;
+  const order = (): number => upload.slotOrder;
   const reports = reportsOf(upload, context, signal, send);
   const { calls } = service.client;
   return {
@@ -191,12 +192,14 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
       onLockAcquired: () => send({ type: 'lock-acquired' }),
     }),
     connectionChange,
+    order,
     hostOf,
     retrying: (call, callSignal) =>
       retrying(call, {
         policy,
         backoff: hostOf(settings.baseUrl).backoff,
         signal: callSignal,
+        order,
         connectionChange,
         onOffline: reports.onOffline,
         onWait: reports.onCallWait,
@@ -254,7 +257,7 @@ export function createRunParts(
     bytesPerSecond: context.bytesPerSecond,
     waitForBandwidth: (sizeBytes, moveSignal) => monitor().waitForBandwidth(sizeBytes, moveSignal),
     stallMs: (sizeBytes) => ownStallMs ?? stallMs(sizeBytes, (context.bytesPerSecond() ?? 0) / slots.limit),
-    acquireSlot: (host, slotSignal) => slots.acquireSlot(host, upload, slotSignal),
+    acquireSlot: (host, slotSignal, index) => slots.acquireSlot(host, upload, slotSignal, index),
     slowDown: (host, attempts) => slots.slowDown(host, attempts),
     identify: () => identifyUpload(upload, picked, hashSlice, signal),
   };
@@ -280,7 +283,7 @@ export function reportsOf(
   const onCallQuiet = reportWhileQuiet(upload, {
     quietMs: SILENT_CALL_MS,
     signal,
-    // When the network changes, the call is repeated at once.
+    // When the network changes, the first call that waits is repeated at once.
     isWaiting: () => repeated !== undefined && repeated.atMs > Date.now() && !repeated.change.aborted,
     report: () => repeated && scheduleRetry(send, repeated.atMs, repeated.error),
   });

@@ -3,7 +3,8 @@
 import { codeFacts } from '../core/error-codes.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Host } from '../core/host.ts';
-import { type HostBackoff, Retries, type RetryPolicy } from '../core/retries.ts';
+import type { HostBackoff } from '../core/host-backoff.ts';
+import { Retries, type RetryPolicy } from '../core/retries.ts';
 import { Bell, mapUnordered } from '../core/streams.ts';
 import type { HashSlice, Put, StoredChunk, Ticket, TicketedChunk } from '../core/types.ts';
 import { abortable } from '../core/wait.ts';
@@ -24,7 +25,10 @@ export interface UploadParts {
   /** Present if the browser may be unable to send the slices of `hashSlice`. Resolves with copies in memory instead. */
   readonly copySlice?: HashSlice;
   readonly budget: ByteBudget;
-  readonly acquireSlot: (host: Host, signal: AbortSignal) => Promise<UploadSlot>;
+  /** Resolves with a slot of the origin for the chunk `index`. */
+  readonly acquireSlot: (host: Host, signal: AbortSignal, index: number) => Promise<UploadSlot>;
+  /** Returns the place of the upload in the list. */
+  readonly order: () => number;
   /** Halves the slots of an origin that is overloaded. */
   readonly slowDown: (host: Host, attempts: number) => void;
   readonly put: Put;
@@ -38,7 +42,7 @@ export interface UploadParts {
   /** Returns what is known of the origin of a URL. */
   readonly hostOf: (url: string) => Host;
   readonly signal: AbortSignal;
-  /** Returns a signal that aborts when open connections may be dead. PUTs that do not move are then repeated immediately. */
+  /** Returns a signal that aborts when open connections may be dead. PUTs that do not move are then repeated. */
   readonly connectionChange: () => AbortSignal;
   /** Returns the timeout without progress for a PUT of this size, ms. */
   readonly stallMs: (sizeBytes: number) => number;
@@ -75,8 +79,8 @@ export class ChunkTooLarge {
  * request, or the network may change before a large chunk is sent.
  */
 const MOST_CUTS = 4;
-/** Time that a chunk keeps its slot while it is read again, in milliseconds. */
-const READ_IN_SLOT_MS = 1000;
+/** Time that a chunk keeps its slot while it gets a new ticket, or is read again, in milliseconds. */
+const PREPARE_IN_SLOT_MS = 1000;
 /** No further chunk of a file starts while this many wait to retry, since the storage may be down. */
 const MAX_WAITING = 6;
 
@@ -108,7 +112,7 @@ export function upload(
     const url = urlToSend(chunk, sending);
     if (url === undefined) return undefined;
     while (waiting.size >= MAX_WAITING) await abortable(fewer.wait(), signal);
-    return parts.acquireSlot(parts.hostOf(url), signal);
+    return parts.acquireSlot(parts.hostOf(url), signal, chunk.index);
   };
   return mapUnordered(chunks, admit, ({ body, ...chunk }, slot) =>
     store(chunk, { body }, slot, sending).catch((error) => {
@@ -175,18 +179,11 @@ async function send(
   const { budget, connectionChange, hostOf, onPut, onSent, proven, put, signal } = parts;
   /** Host of the latest upload URL. */
   let host: Host | undefined = firstTicket?.upload && hostOf(firstTicket.upload.url);
-  /** True while this chunk has the turn to send a request to that host. A new ticket is requested in this turn. */
-  let hasTurn = false;
   const retries = new Retries({
     ...parts,
+    index: chunk.index,
     get backoff() {
-      return host?.backoff as HostBackoff;
-    },
-    onWait: (atMs, error, attempts) => {
-      // A connection that breaks repeatedly may be cut by a limit of time.
-      const isCut = error.code === 'network' && attempts > 1;
-      if (host && (codeFacts(error.code).isCongestion || isCut)) parts.slowDown(host, attempts);
-      parts.onWait(atMs, error, attempts);
+      return host?.putBackoff as HostBackoff;
     },
   });
   let isBudgeted = bytes.body !== undefined;
@@ -205,10 +202,14 @@ async function send(
     slot?.release();
     slot = undefined;
   };
+  /** Keeps the slot only for a while: a call may wait for sign-in, and a drive may be gone. */
+  const inSlot = <T>(work: Promise<T>, mayLeave = () => true): Promise<T> => {
+    const timer = setTimeout(() => mayLeave() && releaseSlot(), PREPARE_IN_SLOT_MS);
+    return work.finally(() => clearTimeout(timer));
+  };
   try {
     for (;;) {
-      hasTurn ||= !host || host.backoff.enter();
-      if (!hasTurn) {
+      if (host && !retries.takeTurn()) {
         // Meanwhile, other chunks can use the slot and the memory.
         releaseSlot();
         releaseBudget();
@@ -216,19 +217,21 @@ async function send(
         await wait(retries.waitForTurn(), parts);
         continue;
       }
+      // Before the ticket: chunks whose tickets arrive in another order would get the slots in that order.
+      if (host) slot ??= await parts.acquireSlot(host, signal, chunk.index);
       if (!ticket) {
-        // The call may wait for sign-in or retry. Meanwhile, other chunks can use the slot.
-        releaseSlot();
         // Not inside the `try` below, since the call has its own retries.
-        ticket = await parts.renew(chunk);
+        ticket = await inSlot(parts.renew(chunk));
       }
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
       const ticketHost = hostOf(ticket.upload.url);
-      // The turn was that of another origin.
-      hasTurn &&= host === undefined || host === ticketHost;
-      host = ticketHost;
-      if (!hasTurn) continue;
-      slot ??= await parts.acquireSlot(host, signal);
+      if (host !== ticketHost) {
+        // The turn and the slot were those of another origin.
+        releaseSlot();
+        host = ticketHost;
+        continue;
+      }
+      if (!slot) continue;
       if (unsentBytes === 0) giveBack = await parts.waitForBandwidth(chunk.sizeBytes, signal);
       unsentBytes = chunk.sizeBytes;
       // The ticket may have expired during the waits above.
@@ -242,10 +245,10 @@ async function send(
         reader = parts.read;
         // Without a slot, its bytes count as hashed ahead.
         isBudgeted ||= budget.reserve(chunk.sizeBytes);
-        const timer = setTimeout(() => isBudgeted && releaseSlot(), READ_IN_SLOT_MS);
-        bytes.body = await readBody(chunk, parts.file, reader, signal).finally(() => clearTimeout(timer));
+        bytes.body = await inSlot(readBody(chunk, parts.file, reader, signal), () => isBudgeted);
         if (!slot) continue;
       }
+      if (!retries.enter()) continue;
       const change = connectionChange();
       const startedMs = performance.now();
       const { onSent: onSlotSent, onStored: onSlotStored } = slot;
@@ -272,7 +275,6 @@ async function send(
         retries.succeed();
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (thrown) {
-        hasTurn = false;
         signal.throwIfAborted();
         onSlotSent(0);
         const error = isAccepted(chunk, parts) ? asCut(thrown) : thrown;
@@ -299,9 +301,15 @@ async function send(
         bytes.body = undefined;
         // A network that changes all the time is an outage, too.
         if (change.aborted && isBroken && cutCount < MOST_CUTS) continue;
-        await wait(retries.again(error), parts).catch((last) => {
+        try {
+          retries.fail(error);
+        } catch (last) {
           throw isTooLarge && retries.isRefused ? new ChunkTooLarge(error) : last;
-        });
+        }
+        const { attemptCount } = retries;
+        // A connection that breaks repeatedly may be cut by a limit of time.
+        const isCutAgain = code === 'network' && attemptCount > 1;
+        if (isCutAgain || (code && codeFacts(code).isCongestion)) parts.slowDown(host, attemptCount);
       }
     }
   } finally {

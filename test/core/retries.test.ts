@@ -2,21 +2,14 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { backoffMs, HostBackoff, retrying } from '../../src/core/retries.ts';
-import { online } from '../../src/core/wait.ts';
+import { Host } from '../../src/core/host.ts';
+import { backoffMs, retrying } from '../../src/core/retries.ts';
 import { stopClock } from '../support/clock.ts';
-import { rejection, settled, until } from '../support/collect.ts';
-import { listenersOf } from '../support/listeners.ts';
+import { rejection, settled } from '../support/collect.ts';
 
 const forever = new AbortController().signal;
 const policy = { attempts: 4, baseMs: 1, capMs: 4 };
 const network = (): UploaderError => new UploaderError('network', 'no line');
-
-/** Simulates that the browser is online or offline, for one test. */
-function setOnline(isOnline: boolean): void {
-  Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => isOnline });
-  if (isOnline) window.dispatchEvent(new Event('online'));
-}
 
 describe('the delay between attempts', () => {
   it('is random from half a second to one second, doubled with each attempt, thirty seconds at most', () => {
@@ -31,7 +24,7 @@ describe('the delay between attempts', () => {
 describe('retrying', () => {
   it('returns the result of the call', async () => {
     expect(
-      await retrying(async () => 'yes', { policy, backoff: new HostBackoff(), signal: forever }),
+      await retrying(async () => 'yes', { policy, backoff: new Host().backoff, signal: forever }),
     ).to.equal('yes');
   });
 
@@ -44,9 +37,9 @@ describe('retrying', () => {
       errors.push(error);
       throw error;
     };
-    expect(await rejection(retrying(call, { policy, backoff: new HostBackoff(), signal: forever }))).to.equal(
-      errors[3],
-    );
+    expect(
+      await rejection(retrying(call, { policy, backoff: new Host().backoff, signal: forever })),
+    ).to.equal(errors[3]);
     expect(calls).to.equal(4);
   });
 
@@ -58,7 +51,7 @@ describe('retrying', () => {
         throw error;
       };
       expect(
-        await rejection(retrying(call, { policy, backoff: new HostBackoff(), signal: forever })),
+        await rejection(retrying(call, { policy, backoff: new Host().backoff, signal: forever })),
       ).to.equal(error);
       expect(calls).to.equal(1);
     }
@@ -75,7 +68,7 @@ describe('retrying', () => {
       },
       {
         policy,
-        backoff: new HostBackoff(),
+        backoff: new Host().backoff,
         signal: forever,
         onWait: (atMs) => reported.push(atMs),
         onRecovered: () => reported.push('recovered'),
@@ -84,14 +77,14 @@ describe('retrying', () => {
     expect(reported.map((entry) => typeof entry)).to.deep.equal(['number', 'number', 'string']);
     expect(reported[0]).to.be.at.least(before);
     const onRecovered = (): void => void reported.push('again');
-    await retrying(async () => 1, { policy, backoff: new HostBackoff(), signal: forever, onRecovered });
+    await retrying(async () => 1, { policy, backoff: new Host().backoff, signal: forever, onRecovered });
     expect(reported).to.not.include('again');
   });
 
   it('obeys Retry-After, for itself and for all calls with the same backoff', async () => {
     const clock = stopClock();
     try {
-      const backoff = new HostBackoff();
+      const backoff = new Host().backoff;
       let calls = 0;
       const call = async (): Promise<void> => {
         calls += 1;
@@ -111,7 +104,7 @@ describe('retrying', () => {
     }
   });
 
-  it('reports the time of its next attempt: after its own delay, or the Retry-After of the service, whichever is later', async () => {
+  it('reports the time of its next attempt: after its own delay, the Retry-After of the service, or the gap while it is down', async () => {
     const clock = stopClock();
     const { random } = Math;
     Math.random = () => 1;
@@ -131,8 +124,8 @@ describe('retrying', () => {
           return 'there';
         },
         {
-          policy: { attempts: 4, baseMs: 5, capMs: 100 },
-          backoff: new HostBackoff(),
+          policy: { baseMs: 5, capMs: 100 },
+          backoff: new Host().backoff,
           signal: forever,
           onWait: (atMs, error) => {
             reported.push(atMs - startMs);
@@ -148,7 +141,8 @@ describe('retrying', () => {
       await clock.pass(20);
       expect(reported).to.deep.equal([10, 60]);
       await clock.pass(30);
-      expect(reported).to.deep.equal([10, 60, 100]);
+      // After two failures: the gap, which grows from the end of `Retry-After` on.
+      expect(reported).to.deep.equal([10, 60, 70]);
       await clock.pass(40);
       expect(await going).to.equal('there');
       expect(codes.join()).to.equal('network,rate-limited,rate-limited');
@@ -164,7 +158,7 @@ describe('retrying', () => {
       calls += 1;
       throw new UploaderError('forbidden', 'no');
     };
-    const hooks = { policy, backoff: new HostBackoff(), signal: forever, isWorthRetrying: () => true };
+    const hooks = { policy, backoff: new Host().backoff, signal: forever, isWorthRetrying: () => true };
     await rejection(retrying(call, hooks));
     expect(calls).to.equal(4);
     const aborted = retrying(call, { ...hooks, signal: AbortSignal.abort('stop') });
@@ -180,7 +174,7 @@ describe('retrying', () => {
         controller.abort('paused');
         throw network();
       },
-      { policy, backoff: new HostBackoff(), signal: controller.signal, onWait: () => (waits += 1) },
+      { policy, backoff: new Host().backoff, signal: controller.signal, onWait: () => (waits += 1) },
     );
     expect(await rejection(failing)).to.equal('paused');
     expect(waits).to.equal(0);
@@ -193,7 +187,7 @@ describe('retrying', () => {
       async () => {
         throw network();
       },
-      { policy: slow, backoff: new HostBackoff(), signal: controller.signal },
+      { policy: slow, backoff: new Host().backoff, signal: controller.signal },
     );
     await settled();
     controller.abort('paused');
@@ -210,13 +204,13 @@ describe('retrying', () => {
         if (calls === 1) throw network();
         return 'there';
       },
-      { policy: slow, backoff: new HostBackoff(), signal: forever, connectionChange: () => line.signal },
+      { policy: slow, backoff: new Host().backoff, signal: forever, connectionChange: () => line.signal },
     );
     await settled();
     line.abort();
     expect(await waiting).to.equal('there');
 
-    const backoff = new HostBackoff();
+    const backoff = new Host().backoff;
     backoff.backOff(30);
     const stillShut = retrying(async () => backoff.remainingMs === 0, {
       policy: slow,
@@ -225,105 +219,5 @@ describe('retrying', () => {
       connectionChange: () => line.signal,
     });
     expect(await stillShut).to.equal(true);
-  });
-});
-
-describe('while the browser says that it is offline', () => {
-  const offline = (): UploaderError => new UploaderError('offline', 'no line');
-  let clock: ReturnType<typeof stopClock>;
-  let reported: boolean[];
-  /** Notes changes only. */
-  const onOffline = (isOffline: boolean): void => {
-    if (isOffline !== (reported.at(-1) ?? false)) reported.push(isOffline);
-  };
-  const hooks = { policy: { attempts: 2 }, signal: forever, onOffline };
-  beforeEach(() => {
-    setOnline(false);
-    clock = stopClock();
-    reported = [];
-  });
-  afterEach(() => {
-    clock.restore();
-    setOnline(true);
-    Reflect.deleteProperty(navigator, 'onLine');
-  });
-
-  /** A call that fails `count` times. */
-  function failing(count: number, error: () => UploaderError) {
-    const call = {
-      count: 0,
-      fn: async () => {
-        call.count += 1;
-        if (call.count <= count) throw error();
-        return 'back';
-      },
-    };
-    return call;
-  }
-
-  it('a call waits for a change of the network, reports that, and uses none of its attempts', async () => {
-    let line = new AbortController();
-    const call = failing(10, offline);
-    const going = retrying(call.fn, {
-      ...hooks,
-      backoff: new HostBackoff(),
-      connectionChange: () => line.signal,
-    });
-    for (let round = 1; round <= 10; round += 1) {
-      await settled();
-      expect(call.count).to.equal(round);
-      const before = line;
-      line = new AbortController();
-      before.abort();
-    }
-    expect(await going).to.equal('back');
-    expect(reported).to.deep.equal(Array.from({ length: 20 }, (_, at) => at % 2 === 0));
-  });
-
-  it('a call is repeated within 30 seconds, because the browser may be wrong', async () => {
-    const call = failing(10, offline);
-    const going = retrying(call.fn, { ...hooks, backoff: new HostBackoff() });
-    await settled();
-    for (let round = 1; round <= 10; round += 1) await clock.pass(30_000);
-    expect(await going).to.equal('back');
-    expect(reported).to.deep.equal([true, false]);
-  });
-
-  it('an error of the server is retried as usual', async () => {
-    const waits: number[] = [];
-    const onWait = (atMs: number): unknown => waits.push(atMs);
-    const call = failing(1, () => new UploaderError('service-failed', 'an answer', { status: 500 }));
-    const going = retrying(call.fn, { ...hooks, backoff: new HostBackoff(), onWait });
-    await settled();
-    await clock.pass(1000);
-    expect(await going).to.equal('back');
-    expect([waits.length, reported]).to.deep.equal([1, []]);
-  });
-
-  it('a call whose wait is aborted reports that it no longer waits', async () => {
-    const controller = new AbortController();
-    const waiting = { ...hooks, backoff: new HostBackoff(), signal: controller.signal };
-    const going = rejection(retrying(() => Promise.reject(offline()), waiting));
-    await until(() => reported.length === 1);
-    controller.abort('gone');
-    expect(await going).to.equal('gone');
-    expect(reported).to.deep.equal([true, false]);
-  });
-
-  it('waiting for the network ends after a while, with the event, or with an abort', async () => {
-    const first = online(20_000, forever);
-    await clock.pass(20_000);
-    await first;
-    const controller = new AbortController();
-    const { signal, count } = listenersOf(controller.signal);
-    const second = online(20_000, signal);
-    window.dispatchEvent(new Event('online'));
-    await second;
-    expect([count(), clock.timerCount]).to.deep.equal([0, 0]);
-    const third = online(20_000, signal);
-    controller.abort('gone');
-    expect(await rejection(third)).to.equal('gone');
-    setOnline(true);
-    expect(await rejection(online(20_000, signal))).to.equal('gone');
   });
 });

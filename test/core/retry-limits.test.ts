@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import { type ErrorCode, UploaderError } from '../../src/core/errors.ts';
-import { HostBackoff, type RetryHooks, retrying } from '../../src/core/retries.ts';
+import { Host } from '../../src/core/host.ts';
+import { type RetryHooks, retrying } from '../../src/core/retries.ts';
 import { stopClock } from '../support/clock.ts';
 import { rejection, settled } from '../support/collect.ts';
 
@@ -28,7 +29,7 @@ describe('how long a request is retried', () => {
       code,
       calls: 0,
       outcome: undefined as string | undefined,
-      backoff: hooks.backoff ?? new HostBackoff(),
+      backoff: hooks.backoff ?? new Host().backoff,
     };
     retrying(
       async () => {
@@ -79,6 +80,29 @@ describe('how long a request is retried', () => {
     await pass(10);
     expect([request.outcome, request.calls]).to.deep.equal(['bad-response', before + 8]);
   });
+
+  for (const [code, policy] of [
+    ['network', { attempts: 8 }],
+    ['bad-response', {}],
+  ] as const)
+    it(`limited attempts (${code}) are not used sooner while the origin is down`, async () => {
+      const { random } = Math;
+      Math.random = () => 1;
+      try {
+        const request = start(code, { policy });
+        await settled();
+        for (let second = 0; second < 90; second += 1) {
+          request.backoff.onFailure(new UploaderError('network', 'another request'));
+          await clock.pass(1000);
+        }
+        // Delays of 1, 2, 4, 8, 16, 30 and 30 s.
+        expect([request.calls, request.outcome]).to.deep.equal([7, undefined]);
+        await clock.pass(2000);
+        expect([request.calls, request.outcome]).to.deep.equal([8, code]);
+      } finally {
+        Math.random = random;
+      }
+    });
 
   it('a page may set more than eight attempts', async () => {
     const request = start('bad-response', { policy: { attempts: 20 } });
@@ -135,7 +159,7 @@ describe('how long a request is retried', () => {
         throw new UploaderError('timeout', 'test');
       };
       const policy = { maxMs: 3_600_000, baseMs: 0, capMs: 0 };
-      retrying(attempt, { policy, backoff: new HostBackoff(), signal: forever }).catch(() => {
+      retrying(attempt, { policy, backoff: new Host().backoff, signal: forever }).catch(() => {
         isOver = true;
       });
       await settled();
@@ -167,7 +191,7 @@ describe('how long a request is retried', () => {
         },
         {
           policy: { maxMs: 600_000, baseMs: 0, capMs: 0 },
-          backoff: new HostBackoff(),
+          backoff: new Host().backoff,
           signal: forever,
           connectionChange: () => change.signal,
         },
@@ -189,7 +213,7 @@ describe('how long a request is retried', () => {
   });
 
   it('the first success after an outage ends the delays of the others', async () => {
-    const backoff = new HostBackoff();
+    const backoff = new Host().backoff;
     const requests = [start('network', { backoff }), start('network', { backoff })];
     await pass(5);
     for (const request of requests) request.code = undefined;
@@ -201,7 +225,7 @@ describe('how long a request is retried', () => {
   });
 
   it('a success after less than five seconds of failures ends no delay', async () => {
-    const backoff = new HostBackoff();
+    const backoff = new Host().backoff;
     const request = start('network', { backoff, policy: { baseMs: 10_000 } });
     await settled();
     await clock.pass(4999);

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { createKeeper } from '../../src/auth/token.ts';
 import { UploaderError } from '../../src/core/errors.ts';
-import { HostBackoff } from '../../src/core/retries.ts';
+import { Host } from '../../src/core/host.ts';
 import { connect } from '../../src/engine/connection.ts';
 import { Progress } from '../../src/engine/transfer/progress.ts';
 import { isStale } from '../../src/pipeline/presign.ts';
@@ -152,7 +152,7 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
     });
 
     it('how long a host is not called', async () => {
-      const backoff = new HostBackoff();
+      const backoff = new Host().backoff;
       backoff.backOff(5000);
       clock.jump(jumpMs);
       expect(backoff.remainingMs).to.equal(5000);

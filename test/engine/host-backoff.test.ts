@@ -55,29 +55,6 @@ describe('a storage that does not respond', () => {
   });
 });
 
-describe('a file whose request failed once', () => {
-  it('gets its slot before the files behind it', async () => {
-    const engine = world({ concurrency: 1 });
-    const { service } = engine;
-    service.answerAll('open', 'presign', 'commit');
-    await engine.uploader.addFiles([
-      fileOf(1, 1000, 'first.bin'),
-      fileOf(2, 20, 'b.bin'),
-      fileOf(3, 30, 'c.bin'),
-    ]);
-    (await service.nextRequest('put')).refuse(new UploaderError('network', 'no line'));
-    const second = await service.nextRequest('put');
-    // The third file waits for the slot, and so does the first one unless it has got it already.
-    await until(() => service.count('presign') === 4);
-    second.answer();
-    const third = await service.nextRequest('put');
-    expect([second.body.size, third.body.size]).to.include(1000);
-    third.answer();
-    service.answerAll();
-    await engine.waitForChange('upload-completed', 3);
-  });
-});
-
 describe('a service that is down', () => {
   it('gets no request for a file that is added later, whose row shows why and when it is tried', async () => {
     const engine = world({ policy: { baseMs: 60_000, capMs: 60_000 } });

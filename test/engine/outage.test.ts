@@ -3,8 +3,10 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { fileOf, sha256 } from '../support/bytes.ts';
-import { until } from '../support/collect.ts';
-import { createUnfinished, newStore, world } from '../support/world.ts';
+import { stopClock } from '../support/clock.ts';
+import { settled, until } from '../support/collect.ts';
+import type { Request } from '../support/scripted-service.ts';
+import { createUnfinished, newStore, replace, world } from '../support/world.ts';
 
 const REFUSALS = [
   ['session-expired', 404],
@@ -12,6 +14,19 @@ const REFUSALS = [
   ['token-rejected', 401],
   ['forbidden', 403],
 ] as const;
+
+/** Counts the calls of a method that have not ended. */
+function countRunning<T extends object>(target: T, name: keyof T & string): () => number {
+  const call = target[name] as (...given: unknown[]) => Promise<unknown>;
+  let count = 0;
+  replace(target, name, function counted(this: T, ...given: unknown[]) {
+    count += 1;
+    return call.apply(this, given).finally(() => {
+      count -= 1;
+    });
+  });
+  return () => count;
+}
 
 describe('an outage', () => {
   for (const [code, status] of REFUSALS) {
@@ -118,6 +133,60 @@ describe('an outage', () => {
     await engine.waitForChange('upload-completed');
     expect(engine.details('upload-progress').filter(({ warning }) => warning)).to.deep.equal([]);
   });
+
+  for (const operation of ['put', 'presign'] as const)
+    it(`of a minute (${operation}) is followed by all chunks in the order of the list`, async () => {
+      const files = ['a', 'b', 'c'].map((name, seed) => fileOf(seed, 4000, `${name}.bin`));
+      const places = new Map<string, string>();
+      for (const file of files)
+        for (let at = 0; at < 4; at += 1)
+          places.set(await sha256(file.slice(at * 1000, at * 1000 + 1000)), `${file.name} ${at}`);
+      const { changes, service, uploader } = world({
+        policy: {},
+        concurrency: 1,
+        answers: ['open', 'commit'],
+        // On the page, the test can wait until chunks are read: they are read in real time.
+        workerUrl: '/no-such-worker.js',
+      });
+      const running = [countRunning(Blob.prototype, 'arrayBuffer'), countRunning(crypto.subtle, 'digest')];
+      const begun: string[] = [];
+      let isDown = true;
+      const down = (): UploaderError => new UploaderError('network', 'no line');
+      const other = operation === 'put' ? 'presign' : 'put';
+      void service.serve(other, (request) => {
+        if (request.kind === 'put') begun.push(places.get((request as Request<'put'>).hash) ?? '');
+        request.answer();
+      });
+      await uploader.addFiles(files);
+      const first = await service.nextRequest(operation);
+      const clock = stopClock();
+      try {
+        first.refuse(down());
+        void service.serve(operation, (request) => {
+          if (isDown) return request.refuse(down());
+          if (request.kind === 'put') begun.push(places.get((request as Request<'put'>).hash) ?? '');
+          request.answer();
+        });
+        const pass = async (ms: number): Promise<void> => {
+          await clock.pass(ms);
+          do for (let round = 0; round < 5; round += 1) await settled();
+          while (running.some((count) => count() > 0));
+        };
+        for (let step = 0; step < 120; step += 1) await pass(500);
+        isDown = false;
+        begun.length = 0;
+        // The first request that succeeds may be any of those that waited.
+        for (let step = 0; begun.length === 0 && step < 30; step += 1) await pass(500);
+        // Each success ends two of the other waits.
+        for (let group = 0; group < 3; group += 1) await pass(100);
+        await until(() => changes.filter(({ name }) => name === 'upload-completed').length === 3);
+        const [found, ...others] = begun;
+        const expected = [...places.values()].filter((place) => place !== found);
+        expect(others).to.deep.equal(expected);
+      } finally {
+        clock.restore();
+      }
+    });
 
   it('is not shown as `offline` while bytes are being sent', async () => {
     Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => false });

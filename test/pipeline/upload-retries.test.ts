@@ -107,40 +107,6 @@ describe('a PUT that fails', () => {
     expect(service.puts.length).to.equal(2);
   });
 
-  it('in a long outage gets a new ticket in its turn, so that each turn sends a request', async () => {
-    const clock = stopClock();
-    try {
-      let putCount = 0;
-      const { controller, parts, renewed, service, ticketed } = await setUpSending([1, 2, 3, 4, 5, 6, 7, 8], {
-        policy: {},
-        put: async () => {
-          putCount += 1;
-          throw networkError();
-        },
-      });
-      service.ticketLifeMs = 60_000;
-      const passTenMinutes = async (): Promise<void> => {
-        for (let second = 0; second < 600; second += 1) {
-          await clock.pass(1000);
-          // Chunks are read and hashed in real time.
-          for (let task = 0; task < 5; task += 1) await settled();
-        }
-      };
-      const sending = rejection(collect(upload(streamOf(await ticketed()), parts)));
-      await passTenMinutes();
-      const [putsBefore, renewedBefore] = [putCount, renewed.length];
-      await passTenMinutes();
-      expect(putCount - putsBefore).to.be.within(35, 70);
-      // On a busy machine, a ticket may expire while its chunk is read.
-      const ticketCount = renewed.length - renewedBefore;
-      expect(ticketCount - (putCount - putsBefore)).to.be.within(-1, 5);
-      controller.abort('enough');
-      await sending;
-    } finally {
-      clock.restore();
-    }
-  });
-
   it('returns the unused part of its bandwidth, once', async () => {
     const given: number[] = [];
     const { controller, parts, service, ticketed } = await setUpSending([1], {

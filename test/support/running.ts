@@ -3,8 +3,8 @@
 
 import { isCallRetryable } from '../../src/core/error-codes.ts';
 import { UploaderError } from '../../src/core/errors.ts';
-import { createHosts } from '../../src/core/host.ts';
-import { HostBackoff, retrying } from '../../src/core/retries.ts';
+import { createHosts, Host } from '../../src/core/host.ts';
+import { retrying } from '../../src/core/retries.ts';
 import type { HashSlice, Ticket, TicketedChunk, UploadRecord } from '../../src/core/types.ts';
 import { stallMs } from '../../src/engine/transfer/connection-monitor.ts';
 import { createBodies } from '../../src/pipeline/bodies.ts';
@@ -77,6 +77,7 @@ export function setUpRun(
     batch: { max: 64 },
     bytesPerSecond: () => 1e6,
     acquireSlot: slots.acquire,
+    order: () => 0,
     slowDown: () => undefined,
     get isNew() {
       return keeper.records.size === 0;
@@ -84,7 +85,7 @@ export function setUpRun(
     cancel: async (session) => service.calls.cancel(session, controller.signal),
     identify: async () => ({ key: file.name, firstSliceHash: 'first' }),
     retrying: (call, signal) =>
-      retrying(call, { policy, backoff: new HostBackoff(), signal, isWorthRetrying: isCallRetryable }),
+      retrying(call, { policy, backoff: new Host().backoff, signal, isWorthRetrying: isCallRetryable }),
     onOpened: (chunks) => reported.push(`opened ${chunks.length}`),
     onSession: ({ session: { sessionId } = { sessionId: 'none' } }) => {
       if (reported.findLast((line) => line.startsWith('session')) !== sessionId) reported.push(sessionId);
