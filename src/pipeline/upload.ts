@@ -190,6 +190,8 @@ async function send(
   /** What has read the bytes; at first, the hash stage. */
   let reader = parts.hashSlice;
   let slot = firstSlot;
+  /** Place among the chunks that wait for a slot. `given` resolves when this chunk has it. */
+  let place: { readonly given: Promise<void>; leave(): void } | undefined;
   let ticket = firstTicket;
   /** Bytes that the bandwidth limit has allowed, but that are not sent yet. */
   let unsentBytes = 0;
@@ -199,10 +201,25 @@ async function send(
     isBudgeted = false;
   };
   const releaseSlot = (): void => {
+    place?.leave();
+    place = undefined;
     slot?.release();
     slot = undefined;
   };
-  /** Keeps the slot only for a while: a call may wait for sign-in, and a drive may be gone. */
+  const takePlace = (slotHost: Host): void => {
+    if (slot || place) return;
+    const left = new AbortController();
+    const given = parts
+      .acquireSlot(slotHost, AbortSignal.any([signal, left.signal]), chunk.index)
+      .then((acquired) => {
+        if (left.signal.aborted) return acquired.release();
+        slot = acquired;
+        place = undefined;
+      });
+    given.catch(() => undefined);
+    place = { given, leave: () => left.abort() };
+  };
+  /** Keeps the slot, or the place, only for a while: a call may wait for sign-in, and a drive may be gone. */
   const inSlot = <T>(work: Promise<T>, mayLeave = () => true): Promise<T> => {
     const timer = setTimeout(() => mayLeave() && releaseSlot(), PREPARE_IN_SLOT_MS);
     return work.finally(() => clearTimeout(timer));
@@ -218,11 +235,9 @@ async function send(
         continue;
       }
       // Before the ticket: chunks whose tickets arrive in another order would get the slots in that order.
-      if (host) slot ??= await parts.acquireSlot(host, signal, chunk.index);
-      if (!ticket) {
-        // Not inside the `try` below, since the call has its own retries.
-        ticket = await inSlot(parts.renew(chunk));
-      }
+      if (host) takePlace(host);
+      // Not inside the `try` below, since the call has its own retries.
+      ticket ??= await inSlot(parts.renew(chunk));
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
       const ticketHost = hostOf(ticket.upload.url);
       if (host !== ticketHost) {
@@ -231,6 +246,8 @@ async function send(
         host = ticketHost;
         continue;
       }
+      takePlace(host);
+      await place?.given;
       if (!slot) continue;
       if (unsentBytes === 0) giveBack = await parts.waitForBandwidth(chunk.sizeBytes, signal);
       unsentBytes = chunk.sizeBytes;

@@ -5,7 +5,7 @@ import { Host } from '../../src/core/host.ts';
 import type { Put, Ticket } from '../../src/core/types.ts';
 import { type UploadParts, upload } from '../../src/pipeline/upload.ts';
 import { stopClock } from '../support/clock.ts';
-import { collect, deferred, rejection, settled, streamOf } from '../support/collect.ts';
+import { collect, deferred, rejection, settled, streamOf, until } from '../support/collect.ts';
 import { networkError, setUpSending } from '../support/running.ts';
 
 describe('a PUT that fails', () => {
@@ -78,6 +78,100 @@ describe('a PUT that fails', () => {
       expect(halved).to.have.length(puts.length - urls.size);
       controller.abort('enough');
       await sending;
+    } finally {
+      clock.restore();
+    }
+  });
+
+  it('gets its new ticket while it waits for a slot, and its slot in the order of the chunks', async () => {
+    const clock = stopClock();
+    try {
+      const tickets = new Map<number, ReturnType<typeof deferred<Ticket>>>();
+      const { controller, parts, service, slots, ticketed } = await setUpSending([1, 2, 3, 4, 5], {
+        policy: {},
+      });
+      const chunks = await ticketed();
+      let isDown = true;
+      const failed = new Set<number>();
+      const begun = new Set<number>();
+      const put: Put = async (...given) => {
+        const index = chunks.findIndex(({ hash }) => given[0].url.includes(hash));
+        (isDown ? failed : begun).add(index);
+        if (isDown) throw networkError();
+        return service.put(...given);
+      };
+      const renew: UploadParts['renew'] = (chunk) => {
+        if (isDown) return parts.renew(chunk);
+        const ticket = deferred<Ticket>();
+        tickets.set(chunk.index, ticket);
+        return ticket.promise;
+      };
+      const hand = (index: number): void => {
+        const { hash = '' } = chunks[index] ?? {};
+        tickets.get(index)?.resolve(service.tickets([hash]).get(hash) as Ticket);
+      };
+      const host = new Host();
+      const sending = collect(upload(streamOf(chunks), { ...parts, put, renew, hostOf: () => host }));
+      sending.catch(() => undefined);
+      while (failed.size < 5) {
+        for (let task = 0; task < 5; task += 1) await settled();
+        await clock.pass(500);
+      }
+      await clock.pass(5000);
+      for (let task = 0; task < 5; task += 1) await settled();
+      isDown = false;
+      // Each success ends two waits.
+      for (let count = 0; count < 3; count += 1) host.putBackoff.onSuccess();
+      await until(() => tickets.size === 5);
+      expect(slots.taken).to.equal(2);
+      for (const index of [4, 3, 2, 0]) hand(index);
+      await until(() => begun.size === 1);
+      hand(1);
+      await until(() => begun.size === 2);
+      service.answerAll();
+      expect(await sending).to.have.length(5);
+      expect([...begun]).to.deep.equal([0, 1, 2, 3, 4]);
+      expect([slots.taken, controller.signal.aborted]).to.deep.equal([0, false]);
+    } finally {
+      clock.restore();
+    }
+  });
+
+  it('and gets no new ticket keeps no other chunk from being sent', async () => {
+    const clock = stopClock();
+    try {
+      const { parts, service, ticketed } = await setUpSending(
+        Array.from({ length: 30 }, (_, seed) => seed),
+        { policy: {} },
+      );
+      const ticket = deferred<Ticket>();
+      const chunks = await ticketed();
+      let putCount = 0;
+      const stored: number[] = [];
+      const host = new Host();
+      const put: Put = async () => {
+        putCount += 1;
+        if (putCount <= 6) throw networkError();
+        host.putBackoff.onSuccess();
+      };
+      const sending = upload(streamOf(chunks), {
+        ...parts,
+        put,
+        renew: async () => ticket.promise,
+        hostOf: () => host,
+      });
+      const all = (async () => {
+        for await (const { index } of sending) stored.push(index);
+      })();
+      for (let step = 0; step < 60; step += 1) {
+        await clock.pass(500);
+        for (let task = 0; task < 5; task += 1) await settled();
+      }
+      expect([putCount, stored.length]).to.deep.equal([30, 24]);
+      const [{ hash } = { hash: '' }] = chunks;
+      ticket.resolve(service.tickets([hash]).get(hash) as Ticket);
+      await all;
+      expect(stored).to.have.length(30);
     } finally {
       clock.restore();
     }
