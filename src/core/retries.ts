@@ -129,7 +129,9 @@ export class Retries implements WaitingRequest {
     signal.throwIfAborted();
     if (!(error instanceof UploaderError)) throw error;
     const { isOutage } = codeFacts(error.code);
-    if (!isOutage && error.status !== undefined) backoff.onRefusal();
+    // An answer from before these retries says nothing about the origin now.
+    const isNews = this.#beganAtMs !== undefined;
+    if (isNews && !isOutage && error.status !== undefined) backoff.onRefusal();
     if (!isWorthRetrying(error)) throw error;
     const isOffline = isOfflineError(error);
     if (isOffline) this.#failedAtMs = undefined;
@@ -140,12 +142,10 @@ export class Retries implements WaitingRequest {
       this.#count(backoff);
       if (this.#isOver()) throw error;
     }
-    if (isOutage) {
-      backoff.onFailure(error, policy, connectionChange);
-      if (this.#attempt >= WARN_AFTER)
-        warnOnceHere(`Requests keep failing (${error.status ?? error.code}). See retry-minutes.`);
-    }
-    if (error.retryAfterMs !== undefined) backoff.backOff(error.retryAfterMs);
+    if (isNews && isOutage) backoff.onFailure(error, policy, connectionChange);
+    if (isOutage && this.#attempt >= WARN_AFTER)
+      warnOnceHere(`Requests keep failing (${error.status ?? error.code}). See retry-minutes.`);
+    if (isNews && error.retryAfterMs !== undefined) backoff.backOff(error.retryAfterMs);
     const failedAtMs = performance.now();
     // Browsers may be wrong about being offline, so the request is repeated from time to time.
     const untilMs = failedAtMs + backoffMs(isOffline ? OFFLINE_ATTEMPT : this.#attempt, policy);
@@ -228,13 +228,17 @@ export class Retries implements WaitingRequest {
   }
 }
 
-/** Calls `fn` until a call succeeds. Rejects with the error of `fn` after the last attempt, or if the error must not be retried. */
-export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks): Promise<T> {
+/**
+ * Calls `fn` until a call succeeds. `first` is a call that was made before. Rejects with the error of a call after the last
+ * attempt, or if the error must not be retried.
+ */
+export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks, first?: Promise<T>): Promise<T> {
   const retries = new Retries(hooks);
-  for (;;) {
-    do await retries.waitForTurn();
-    while (!retries.enter());
+  for (let made = first; ; made = undefined) {
     try {
+      if (made !== undefined) return await made;
+      do await retries.waitForTurn();
+      while (!retries.enter());
       retries.begin();
       const result = await fn();
       retries.succeed();

@@ -194,8 +194,12 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
     connectionChange,
     order,
     hostOf,
-    retrying: (call, callSignal) =>
-      retrying(call, {
+    onEarlyFailure: (error) => {
+      if (error instanceof UploaderError && error.retryAfterMs !== undefined)
+        hostOf(settings.baseUrl).backoff.backOff(error.retryAfterMs);
+    },
+    retrying: (call, callSignal, first) => {
+      const hooks = {
         policy,
         backoff: hostOf(settings.baseUrl).backoff,
         signal: callSignal,
@@ -205,7 +209,9 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
         onWait: reports.onCallWait,
         onRecovered: reports.onRecovered,
         isWorthRetrying: isCallRetryable,
-      }),
+      };
+      return retrying(call, hooks, first);
+    },
   } satisfies Partial<RunParts>;
 }
 

@@ -58,7 +58,10 @@ export interface SessionParts {
   readonly store: RecordKeeper | undefined;
   readonly policy: RetryPolicy;
   readonly signal: AbortSignal;
-  readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+  /** `first` is a call that was made before. */
+  readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal, first?: Promise<T>) => Promise<T>;
+  /** Called when a call that was made before fails: much later, its `Retry-After` would delay other calls for nothing. */
+  readonly onEarlyFailure: (error: unknown) => void;
   /** Cancels a session that is not needed. Never rejects. */
   readonly cancel: (session: Session) => Promise<void>;
   /** Present if the upload gets another name when its own is taken (`on-conflict="rename"`). */
@@ -183,7 +186,7 @@ export class UploadSession {
     if (!request) return;
     this.#early = { request, answer: request() };
     // Its error is thrown, or the call is repeated, when the session is needed.
-    this.#early.answer.catch(() => undefined);
+    this.#early.answer.catch(this.#parts.onEarlyFailure);
     void this.#move({ type: 'requested' });
   }
 
@@ -221,19 +224,16 @@ export class UploadSession {
     if (state.phase === 'too-large') await cancelFirst(state.session, this.#parts);
     if (state.phase === 'none') await abortable(this.#dropped, signal);
     signal.throwIfAborted();
-    const request = this.#early?.request ?? this.#file?.request(state.phase === 'lost' && state.needsName);
+    const early = this.#early;
+    const request = early?.request ?? this.#file?.request(state.phase === 'lost' && state.needsName);
     void this.#move({ type: 'requested' });
     if (this.state.phase !== 'opening' || !request) return;
     this.stored = new Map();
-    const opening = retrying(() => {
-      const first = this.#early?.answer ?? request();
-      this.#early = undefined;
-      return first;
-    }, signal);
+    this.#early = undefined;
+    const opening = retrying(request, signal, early?.answer);
     const lostBytes = state.phase === 'lost' ? this.chunkSizeBytes : undefined;
     this.#session = opening.then((session) => this.#onOpened(session, lostBytes));
-    // The run may have ended before its turn for the early request.
-    this.#session.catch(() => this.#early && this.dropEarly());
+    this.#session.catch(() => undefined);
   }
 
   /** Saves that chunks have to be smaller, and opens the next session. Throws `cause` if nothing may be sent again. */

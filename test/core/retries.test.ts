@@ -152,6 +152,56 @@ describe('retrying', () => {
     }
   });
 
+  it('uses the result of a call that was made before without a turn; the outage continues', async () => {
+    const { backoff } = new Host();
+    for (let count = 0; count < 2; count += 1) backoff.onFailure(network());
+    const hooks = { policy, backoff, signal: forever };
+    expect(await retrying(async () => 'again', hooks, Promise.resolve('made before'))).to.equal(
+      'made before',
+    );
+    expect([backoff.isOpen, backoff.hasSucceededSince(0)]).to.deep.equal([false, false]);
+  });
+
+  it('counts the failure of a call that was made before as an attempt, but not as a failure of the origin now', async () => {
+    const clock = stopClock();
+    try {
+      const { backoff } = new Host();
+      const hooks = { policy: { ...policy, attempts: 2 }, backoff, signal: forever };
+      const before = new UploaderError('rate-limited', 'slow down', { retryAfterMs: 1e6 });
+      const last = network();
+      const failing = rejection(retrying(() => Promise.reject(last), hooks, Promise.reject(before)));
+      const repeated = retrying(async () => 'repeated', hooks, Promise.reject(before));
+      await settled();
+      expect(backoff.isOpen).to.equal(true);
+      // The second wait ends a second later.
+      for (let count = 0; count < 2; count += 1) await clock.pass(1004);
+      expect([await repeated, await failing]).to.deep.equal(['repeated', last]);
+    } finally {
+      clock.restore();
+    }
+  });
+
+  it('repeats a call that was made before and failed in its turn', async () => {
+    const clock = stopClock();
+    try {
+      const { backoff } = new Host();
+      for (let count = 0; count < 2; count += 1) backoff.onFailure(network());
+      let calls = 0;
+      const call = async (): Promise<string> => {
+        calls += 1;
+        return 'repeated';
+      };
+      const repeated = retrying(call, { policy: {}, backoff, signal: forever }, Promise.reject(network()));
+      await settled();
+      await clock.pass(499);
+      expect(calls).to.equal(0);
+      await clock.pass(1);
+      expect([await repeated, calls]).to.deep.equal(['repeated', 1]);
+    } finally {
+      clock.restore();
+    }
+  });
+
   it('retries what its caller allows, and makes no call under an aborted signal', async () => {
     let calls = 0;
     const call = async (): Promise<never> => {

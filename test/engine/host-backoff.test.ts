@@ -7,22 +7,26 @@ import { settled, until } from '../support/collect.ts';
 import { world } from '../support/world.ts';
 
 describe('a service that responds with Retry-After', () => {
-  it('is not called by uploads with any settings, and uploads to another service continue', async () => {
-    const engine = world();
-    await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
-    const patience = { status: 429, retryAfterMs: 1e9 };
-    const open = await engine.service.nextRequest('open');
-    open.refuse(new UploaderError('rate-limited', 'slow down', patience));
-    await until(() => engine.row('a.bin')?.retryAt !== undefined);
-    engine.service.answerAll();
-    engine.uploader.configure({ ...engine.input, parentId: 'folder-b' });
-    await engine.uploader.addFiles([fileOf(2, 10, 'b.bin')]);
-    engine.uploader.configure({ ...engine.input, baseUrl: 'https://other.test' });
-    await engine.uploader.addFiles([fileOf(3, 10, 'c.bin')]);
-    await engine.waitForChange('upload-completed');
-    expect(engine.details('upload-completed').map(({ name }) => name)).to.deep.equal(['c.bin']);
-    expect(engine.service.count('open')).to.equal(2);
-  });
+  for (const [sizeBytes, call] of [
+    [10, 'the call'],
+    [2000, 'the early call'],
+  ] as const)
+    it(`to ${call} for a session is not called by uploads with any settings, and uploads to another service continue`, async () => {
+      const engine = world();
+      await engine.uploader.addFiles([fileOf(1, sizeBytes, 'a.bin')]);
+      const patience = { status: 429, retryAfterMs: 1e9 };
+      const open = await engine.service.nextRequest('open');
+      open.refuse(new UploaderError('rate-limited', 'slow down', patience));
+      await until(() => engine.row('a.bin')?.retryAt !== undefined);
+      engine.service.answerAll();
+      engine.uploader.configure({ ...engine.input, parentId: 'folder-b' });
+      await engine.uploader.addFiles([fileOf(2, 10, 'b.bin')]);
+      engine.uploader.configure({ ...engine.input, baseUrl: 'https://other.test' });
+      await engine.uploader.addFiles([fileOf(3, 10, 'c.bin')]);
+      await engine.waitForChange('upload-completed');
+      expect(engine.details('upload-completed').map(({ name }) => name)).to.deep.equal(['c.bin']);
+      expect(engine.service.count('open')).to.equal(2);
+    });
 });
 
 describe('a storage that does not respond', () => {

@@ -20,26 +20,10 @@ describe('a file of one chunk', () => {
 });
 
 describe('a file of several chunks', () => {
-  it('cancels the session that it requested early if it is paused during an outage', async () => {
-    const canceled: string[] = [];
-    const { controller, service, start } = setUpRun(fileOf(27, 2500), {
-      cancel: async ({ header }) => void canceled.push(header),
-      retrying: (_call, signal) =>
-        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-    });
-    const running = rejection(start());
-    (await service.nextRequest('open')).answer({ sessionId: 'early', header: 'early' });
-    await settled();
-    controller.abort('paused');
-    expect(await running).to.equal('paused');
-    await settled();
-    expect(canceled).to.deep.equal(['early']);
-  });
-
   it('cancels its session if it is paused before the session is used', async () => {
     const canceled: string[] = [];
     const { controller, service, start } = setUpRun(fileOf(28, 500), {
-      retrying: (call) => call(),
+      retrying: (call, _signal, first) => first ?? call(),
       cancel: async ({ header }) => void canceled.push(header),
     });
     const running = rejection(start());

@@ -84,8 +84,13 @@ export function setUpRun(
     },
     cancel: async (session) => service.calls.cancel(session, controller.signal),
     identify: async () => ({ key: file.name, firstSliceHash: 'first' }),
-    retrying: (call, signal) =>
-      retrying(call, { policy, backoff: new Host().backoff, signal, isWorthRetrying: isCallRetryable }),
+    onEarlyFailure: () => undefined,
+    retrying: (call, signal, first) =>
+      retrying(
+        call,
+        { policy, backoff: new Host().backoff, signal, isWorthRetrying: isCallRetryable },
+        first,
+      ),
     onOpened: (chunks) => reported.push(`opened ${chunks.length}`),
     onSession: ({ session: { sessionId } = { sessionId: 'none' } }) => {
       if (reported.findLast((line) => line.startsWith('session')) !== sessionId) reported.push(sessionId);
