@@ -180,7 +180,7 @@ describe('an outage', () => {
         // Each success ends two of the other waits, and each second without one ends one.
         const isDone = (): boolean => changes.filter(({ name }) => name === 'upload-completed').length === 3;
         for (let step = 0; !isDone() && step < 300; step += 1) await pass(100);
-        await until(isDone);
+        await until(isDone, () => JSON.stringify(uploader.snapshot.files));
         const [found, ...others] = begun;
         const expected = [...places.values()].filter((place) => place !== found);
         expect(others).to.deep.equal(expected);
