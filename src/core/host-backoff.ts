@@ -32,7 +32,6 @@ const LONG_GAP_MS = 10_000;
 const WAITS_PER_SUCCESS = 2;
 /** Time from one wait that ends to one that ends without a success, in milliseconds: the requests before may have none. */
 const UNANSWERED_MS = 1000;
-
 /** Time without a turn after which the gaps begin again if no request waits, in milliseconds. */
 const IDLE_MS = 60_000;
 
@@ -280,9 +279,7 @@ export class HostBackoff {
     return this.#succeededAtMs >= ms;
   }
 
-  /**
-   * Call this method when a request failed with an error that means an outage.
-   */
+  /** Call this method when a request failed with an error that means an outage. */
   onFailure(
     { code, message, status }: UploaderError,
     policy: GapTimes = {},
@@ -354,7 +351,7 @@ export class HostBackoff {
   }
 }
 
-/** Compares two requests by who comes first. A request that fails for its own reason must not get each turn of an outage. */
+/** Compares two requests by which comes first. A request that fails for its own reason must not get each turn of an outage. */
 const compare = (one: WaitingRequest, other: WaitingRequest, outage: Outage | undefined): number =>
   sentCountOf(one, outage) - sentCountOf(other, outage) || one.order - other.order || one.index - other.index;
 

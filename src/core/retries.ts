@@ -234,9 +234,9 @@ export class Retries implements WaitingRequest {
  */
 export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks, first?: Promise<T>): Promise<T> {
   const retries = new Retries(hooks);
-  for (let made = first; ; made = undefined) {
+  for (let earlier = first; ; earlier = undefined) {
     try {
-      if (made !== undefined) return await made;
+      if (earlier !== undefined) return await earlier;
       do await retries.waitForTurn();
       while (!retries.enter());
       retries.begin();

@@ -60,7 +60,7 @@ export interface SessionParts {
   readonly signal: AbortSignal;
   /** `first` is a call that was made before. */
   readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal, first?: Promise<T>) => Promise<T>;
-  /** Called when a call that was made before fails: much later, its `Retry-After` would delay other calls for nothing. */
+  /** Called when a call that was made before fails. Its `Retry-After` counts from then, not from when the call is needed. */
   readonly onEarlyFailure: (error: unknown) => void;
   /** Cancels a session that is not needed. Never rejects. */
   readonly cancel: (session: Session) => Promise<void>;

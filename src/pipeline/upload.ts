@@ -208,16 +208,16 @@ async function send(
   };
   const takePlace = (slotHost: Host): void => {
     if (slot || place) return;
-    const left = new AbortController();
+    const leaving = new AbortController();
     const given = parts
-      .acquireSlot(slotHost, AbortSignal.any([signal, left.signal]), chunk.index)
+      .acquireSlot(slotHost, AbortSignal.any([signal, leaving.signal]), chunk.index)
       .then((acquired) => {
-        if (left.signal.aborted) return acquired.release();
+        if (leaving.signal.aborted) return acquired.release();
         slot = acquired;
         place = undefined;
       });
     given.catch(() => undefined);
-    place = { given, leave: () => left.abort() };
+    place = { given, leave: () => leaving.abort() };
   };
   /** Keeps the slot, or the place, only for a while: a call may wait for sign-in, and a drive may be gone. */
   const inSlot = <T>(work: Promise<T>, mayLeave = () => true): Promise<T> => {
