@@ -1,7 +1,8 @@
 // What is done with photos, in a worker or in the page: smaller copies, thumbnails, and removing the location.
 
 import { drawn, fillBehind, givesBackPixels } from './canvas.ts';
-import { type FilmType, readFilmType, readHead } from './image-head.ts';
+import { type FilmType, readFilmType } from './films.ts';
+import { readSize, SIGNATURE_BYTES, typeOf } from './image-size.ts';
 import { stripLocation } from './strip-location.ts';
 
 /** A message to the worker. The answer is a `TaskResult`. */
@@ -19,11 +20,8 @@ export interface PhotoTask {
  */
 export type TaskResult = Blob | ImageBitmap | FilmType | 'unsupported' | undefined;
 
-/** An image of more bytes or pixels is not decoded. 64 megapixels need 256 MB for a moment. */
+/** A larger file is not decoded. */
 const MAX_BYTES = 100e6;
-const MAX_PIXELS = 64e6;
-/** The size of a JPEG file may come after large metadata. */
-const HEAD_BYTES = 2 ** 20;
 const JPEG_QUALITY = 0.85;
 
 /** Calls `onRead` when an image has been read, before it is decoded. */
@@ -64,22 +62,24 @@ async function resized(file: File, maxEdge: number, onRead: () => void): Promise
 
 async function scaled(file: File, maxEdge: number, isThumbnail: boolean, onRead: () => void) {
   if (file.size > MAX_BYTES || maxEdge === Number.POSITIVE_INFINITY) return undefined;
-  const head = readHead(new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()));
-  if (!head || head.width * head.height > MAX_PIXELS) return undefined;
-  if (!isThumbnail && (head.isAnimated || Math.max(head.width, head.height) <= maxEdge)) return undefined;
-  // The browser may not know the format, and the file may be broken. The orientation of the camera is applied.
-  // Firefox does not recognize the format of a file that was made of several parts, if the first one has a few bytes only.
-  const whole = new Blob([await file.arrayBuffer()]);
+  const type = typeOf(new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer()));
+  if (!type) return undefined;
+  const bytes = new Uint8Array(await file.arrayBuffer());
   onRead();
+  const size = readSize(bytes, type);
+  if (!size?.isDecoded) return undefined;
+  if (!isThumbnail && (size.isAnimated || Math.max(size.width, size.height) <= maxEdge)) return undefined;
   if (!isThumbnail) {
     isTruthful ??= givesBackPixels();
     if (!(await isTruthful)) return undefined;
   }
-  const image = await createImageBitmap(whole).catch(() => undefined);
+  // The browser may not know the format, and the file may be broken. The orientation of the camera is applied.
+  // Firefox does not recognize the format of a file that was made of several parts, if the first one has a few bytes only.
+  const image = await createImageBitmap(new Blob([bytes])).catch(() => undefined);
   if (!image) return undefined;
   const scale = Math.min(1, maxEdge / Math.max(image.width, image.height));
   const edge = (pixels: number): number => Math.max(1, Math.round(pixels * scale));
-  const type = head.type === 'image/heif' ? 'image/jpeg' : head.type;
-  const picture = drawn(image, edge(image.width), edge(image.height), type === 'image/jpeg');
-  return picture && { ...picture, type };
+  const encoded = type === 'image/heif' ? 'image/jpeg' : type;
+  const picture = drawn(image, edge(image.width), edge(image.height), encoded === 'image/jpeg');
+  return picture && { ...picture, type: encoded };
 }

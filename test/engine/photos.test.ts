@@ -1,7 +1,7 @@
 // `image-max-edge` and `strip-location`: the bytes that are sent for photos, and which files stay as they are or are refused.
 
 import { expect } from '@open-wc/testing';
-import { readHead } from '../../src/photos/image-head.ts';
+import { typeOf } from '../../src/photos/image-size.ts';
 import { runTask } from '../../src/photos/photo-tasks.ts';
 import { PhotoLane } from '../../src/photos/photos.ts';
 import { crcOf } from '../../src/photos/png.ts';
@@ -154,7 +154,7 @@ describe('image-max-edge', () => {
       const webp = await convertToBlob.call(drawn, { type: 'image/webp', quality: 1 });
       // Safari cannot write it, so it has no such file here.
       const head = new Uint8Array(await webp.slice(0, 16).arrayBuffer());
-      const type = readHead(head)?.type ?? 'image/webp';
+      const type = typeOf(head) ?? 'image/webp';
       const task = { file: new File([webp], 'a.webp', { type }), maxEdge: 100, wanted: 'photo' } as const;
       const made = await withoutLimit(task);
       if (webp.type === 'image/webp') expect(made.type).to.equal('image/jpeg');
@@ -187,7 +187,7 @@ describe('image-max-edge', () => {
     const webp = await picture('image/webp', 300, 200);
     const file = new File([webp, new Uint8Array(5000)], 'a.webp', { type: webp.type });
     const { engine, sent } = await upload(file, { imageMaxEdge: 100 });
-    const type = readHead(new Uint8Array(await sent.arrayBuffer()))?.type;
+    const type = typeOf(new Uint8Array(await sent.arrayBuffer()));
     expect(type).to.equal(webp.type);
     expect((await show(sent)).width).to.equal(100);
     expect(engine.phases()).to.deep.equal(['done']);

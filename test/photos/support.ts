@@ -27,6 +27,14 @@ export const join = (...parts: (Uint8Array | readonly number[])[]): Bytes =>
 export const has = (bytes: Uint8Array, part: Uint8Array): boolean =>
   Buffer.from(bytes).includes(Buffer.from(part));
 
+/** Returns the positions of some bytes. */
+export function indexesOf(bytes: Uint8Array, part: readonly number[]): number[] {
+  const [buffer, wanted] = [Buffer.from(bytes), Buffer.from(part)];
+  const all: number[] = [];
+  for (let at = buffer.indexOf(wanted); at >= 0; at = buffer.indexOf(wanted, at + 1)) all.push(at);
+  return all;
+}
+
 export const integer = (value: number, size: number, isLittle = false): number[] => {
   const bytes = Array.from({ length: size }, (_, at) => Math.floor(value / 256 ** (size - 1 - at)) % 256);
   return isLittle ? bytes.reverse() : bytes;

@@ -1,0 +1,164 @@
+// WebP files: their size, and their copies without location. RFC 9649.
+
+import { type Bytes, countTo, fail, KeptParts, type Size, textOf, viewOf } from './bytes.ts';
+import { cleanIcc } from './icc.ts';
+import { cleanTiff } from './tiff.ts';
+
+const HEAD_BYTES = 12;
+/** Flags of a file that has more than one picture without transparency. */
+const ANIMATION = 2;
+const EXIF = 8;
+const ALPHA = 16;
+const ICC = 32;
+
+interface Chunk {
+  readonly type: string;
+  readonly start: number;
+  readonly from: number;
+  readonly to: number;
+  readonly end: number;
+}
+
+export interface WebpSize extends Size {
+  readonly isAnimated: boolean;
+  /** A decoder keeps the whole picture twice. */
+  readonly isLossless: boolean;
+}
+
+function* chunksOf(bytes: Bytes, from: number, to: number): Generator<Chunk> {
+  const view = viewOf(bytes);
+  for (let start = from; start < to; ) {
+    const length = view.getUint32(start + 4, true);
+    const chunk = { type: textOf(bytes, start, start + 4), start, from: start + 8, to: start + 8 + length };
+    const end = chunk.to + (length & 1);
+    if (end > to) fail();
+    yield { ...chunk, end };
+    start = end;
+  }
+}
+
+/** Returns where the chunks of a file end. */
+function endOf(bytes: Bytes): number {
+  const end = 8 + viewOf(bytes).getUint32(4, true);
+  return end <= bytes.length ? end : fail();
+}
+
+/** Returns the size in the data of a picture; `undefined` for other chunks. */
+function sizeOf(view: DataView, { type, from }: Chunk): Size | undefined {
+  if (type === 'VP8L') {
+    const bits = view.getUint32(from + 1, true);
+    return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
+  }
+  if (type !== 'VP8 ') return undefined;
+  return { width: view.getUint16(from + 6, true) & 0x3fff, height: view.getUint16(from + 8, true) & 0x3fff };
+}
+
+const uint24 = (view: DataView, at: number): number => view.getUint32(at - 1, true) >>> 8;
+
+/** Returns the size of a file. Throws if it is malformed, or if a picture is not of the size that the file or its frame has. */
+export function webpSize(bytes: Bytes): WebpSize {
+  const view = viewOf(bytes);
+  const count = countTo();
+  let canvas: Size | undefined;
+  let isAnimated = false;
+  let isLossless = false;
+  let hasPicture = false;
+  const check = (chunk: Chunk, expected: Size | undefined): void => {
+    const size = sizeOf(view, chunk);
+    if (!size) return;
+    if (expected && (size.width !== expected.width || size.height !== expected.height)) fail();
+    canvas ??= size;
+    hasPicture = true;
+    isLossless ||= chunk.type === 'VP8L';
+  };
+  for (const chunk of chunksOf(bytes, HEAD_BYTES, endOf(bytes))) {
+    count();
+    const { type, from, to, start } = chunk;
+    if (type === 'VP8X') {
+      if (start !== HEAD_BYTES || to - from !== 10) fail();
+      isAnimated = (view.getUint8(from) & ANIMATION) > 0;
+      canvas = { width: uint24(view, from + 4) + 1, height: uint24(view, from + 7) + 1 };
+    } else if (type === 'ANMF') {
+      const frame = { width: uint24(view, from + 6) + 1, height: uint24(view, from + 9) + 1 };
+      const [left, top] = [2 * uint24(view, from), 2 * uint24(view, from + 3)];
+      if (!canvas || left + frame.width > canvas.width || top + frame.height > canvas.height) fail();
+      for (const part of chunksOf(bytes, from + 16, to)) {
+        count();
+        check(part, frame);
+      }
+    } else check(chunk, canvas);
+  }
+  if (!canvas || !hasPicture) fail();
+  return { ...canvas, isAnimated, isLossless };
+}
+
+/**
+ * Returns the parts of a WebP file without location. Throws if the file is malformed or incomplete. The data of pictures is kept as it is:
+ * its end is only known to a decoder.
+ */
+export function cleanWebp(bytes: Bytes): Bytes[] {
+  webpSize(bytes);
+  const kept = new KeptParts(bytes);
+  const head = bytes.slice(0, HEAD_BYTES);
+  kept.add(head);
+  let features: Bytes | undefined;
+  let added = 0;
+  for (const chunk of chunksOf(bytes, HEAD_BYTES, endOf(bytes))) {
+    const { type, from, to, start, end } = chunk;
+    if (type === 'VP8X') {
+      features = bytes.slice(start, end);
+      kept.add(features);
+    } else if (type === 'ANMF') kept.add(cleanedFrame(bytes, chunk));
+    else if (type === 'ICCP') {
+      const profile = bytes.slice(start, end);
+      // Browsers ignore one that is malformed.
+      if (!cleanIcc(profile.subarray(8, 8 + to - from))) continue;
+      kept.add(padded(profile));
+      added |= ICC;
+    } else if (type === 'EXIF') {
+      const content = bytes.slice(from, to);
+      const tiff = cleanTiff(textOf(content, 0, 6) === 'Exif\0\0' ? content.slice(6) : content);
+      if (tiff.length === 0) continue;
+      kept.add(chunkOf('EXIF', tiff));
+      added |= EXIF;
+    } else if (isPicture(type) || (type === 'ANIM' && to - from === 6)) {
+      kept.keep(start, to);
+      if (end > to) kept.add(Uint8Array.of(0));
+    }
+  }
+  // Behind the flags, 24 bits are reserved.
+  features?.set([((features[8] ?? 0) & (ANIMATION | ALPHA)) | added, 0, 0, 0], 8);
+  const length = kept.parts.reduce((sum, part) => sum + part.length, 0);
+  viewOf(head).setUint32(4, length - 8, true);
+  return kept.parts;
+}
+
+const isPicture = (type: string): boolean => /^(?:VP8[ L]|ALPH)$/.test(type);
+
+/** Returns the chunk of a frame with its picture only. */
+function cleanedFrame(bytes: Bytes, { from, to }: Chunk): Bytes {
+  const parts = [bytes.subarray(from, from + 16)];
+  for (const { type, start, end } of chunksOf(bytes, from + 16, to))
+    if (isPicture(type)) parts.push(padded(bytes.slice(start, end)));
+  return chunkOf('ANMF', ...parts);
+}
+
+function chunkOf(type: string, ...parts: Bytes[]): Bytes {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const chunk = new Uint8Array(8 + length + (length & 1));
+  chunk.set(Uint8Array.from(type, (letter) => letter.charCodeAt(0)));
+  viewOf(chunk).setUint32(4, length, true);
+  let at = 8;
+  for (const part of parts) {
+    chunk.set(part, at);
+    at += part.length;
+  }
+  return chunk;
+}
+
+/** Zeros the byte that makes the length of a chunk even. */
+function padded(chunk: Bytes): Bytes {
+  const length = viewOf(chunk).getUint32(4, true);
+  chunk.fill(0, 8 + length);
+  return chunk;
+}
