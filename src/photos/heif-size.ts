@@ -1,5 +1,5 @@
-// Reads the sizes of pictures in HEIC and AVIF files, also those in their data, so that nothing larger is decoded. ISO/IEC 23008-12;
-// AV1 Bitstream & Decoding Process Specification, 5.3 to 5.5.
+// Reads the sizes of pictures in HEIC and AVIF files, also those in their data, so that nothing larger is decoded. ISO/IEC
+// 23008-12; AV1 Bitstream & Decoding Process Specification, 5.3 to 5.5.
 
 import type { Box } from './boxes.ts';
 import { type Bytes, bitReader, countTo, fail, type Size, viewOf } from './bytes.ts';

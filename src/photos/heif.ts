@@ -1,5 +1,5 @@
-// Reads HEIC and AVIF files, which consist of boxes: `meta` lists the items (pictures, Exif data, XMP) and their properties; `mdat` and
-// `idat` have the bytes of the items. ISO/IEC 23008-12 (HEIF), and 14496-12 for the boxes.
+// Reads HEIC and AVIF files, which consist of boxes: `meta` lists the items (pictures, Exif data, XMP) and their properties; `mdat`
+// and `idat` have the bytes of the items. ISO/IEC 23008-12 (HEIF), and 14496-12 for the boxes.
 
 import { BOX_HEAD_BYTES, type Box, boxAt } from './boxes.ts';
 import { type Bytes, countTo, fail, textOf } from './bytes.ts';

@@ -1,5 +1,5 @@
-// Recognizes images by their first bytes, and reads the sizes of all their pictures, so that only files of known formats are decoded, and
-// none that is too large, has no size, or more than one.
+// Recognizes images by their first bytes, and reads the sizes of all their pictures, so that only files of known formats are
+// decoded, and none that is too large, has no size, or more than one.
 
 import { type Bytes, type Size, textOf } from './bytes.ts';
 import { gifSize } from './gif.ts';

@@ -55,8 +55,8 @@ export function nextMarker(bytes: Uint8Array, from: number, isInScan = false): n
 export const isRestart = (code = 0): boolean => code >= 0xd0 && code <= 0xd7;
 
 /**
- * Reads all segments. Decoders skip bytes between them, and what they skip is in no segment. Throws if the file is malformed, or has
- * other than one frame.
+ * Reads all segments. Decoders skip bytes between them, and what they skip is in no segment. Throws if the file is malformed, or
+ * has other than one frame.
  */
 export function readJpeg(bytes: Bytes): Jpeg {
   const uint16 = (at: number): number => (bytes[at] ?? fail()) * 256 + (bytes[at + 1] ?? fail());

@@ -1,84 +1,119 @@
-import { fail, textOf } from './bytes.ts';
+// JPEG files without location.
+
+import { type Bytes, bytesOf, fail, KeptParts, textOf } from './bytes.ts';
+import { cleanIcc } from './icc.ts';
+import { END, HUFFMAN, QUANTIZATION, RESTART_INTERVAL, readJpeg, SCAN, type Segment } from './jpeg-parts.ts';
+import { ScanReader } from './jpeg-scan.ts';
 import { cleanTiff } from './tiff.ts';
 
-const HUFFMAN = 0xc4;
-const SCAN = 0xda;
-const QUANTIZATION = 0xdb;
-const END = 0xd9;
-
-/** Returns the position of the marker after a scan. */
-function endOfScan(bytes: Uint8Array, start: number): number {
-  for (let at = bytes.indexOf(0xff, start); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
-    const next = bytes[at + 1] ?? 0;
-    // Zero follows a byte of the picture, 0xff precedes a marker, and restart markers are part of the scan.
-    if (next > 0 && next < 0xff && (next & 0xf8) !== 0xd0) return at;
-  }
-  fail();
-}
+const ICC = 'ICC_PROFILE\0';
+const ADOBE = 0xee;
+/** Marker, length, name, number of this segment and of all segments with a part of the profile. */
+const ICC_HEAD_BYTES = 4 + ICC.length + 2;
+/** The most bytes of a profile in a segment. */
+const ICC_PART_BYTES = 65535 - (ICC_HEAD_BYTES - 2);
 
 /** Returns the length of a table by its content. A longer segment could have anything else. */
 function lengthOf(table: Uint8Array, marker: number): number {
   const byte = (at: number) => table[at] ?? 0;
   if (marker === SCAN) return 8 + 2 * byte(4);
-  if (marker > SCAN && marker !== QUANTIZATION) return 6;
-  if (marker !== QUANTIZATION && marker !== HUFFMAN) return 10 + 3 * byte(9);
+  if (marker > QUANTIZATION && marker <= RESTART_INTERVAL) return 6;
+  if (marker !== QUANTIZATION) return 10 + 3 * byte(9);
   let at = 4;
-  while (at < table.length) {
-    if (marker === QUANTIZATION) at += byte(at) < 16 ? 65 : 129;
-    else at += table.subarray(at + 1, at + 17).reduce((sum, count) => sum + count, 17);
-  }
+  while (at < table.length) at += byte(at) < 16 ? 65 : 129;
   return at;
 }
 
-const segment = (marker: number, content: number[]): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from([0xff, marker, (content.length + 2) >> 8, (content.length + 2) & 0xff, ...content]);
+const segment = (marker: number, ...content: (Uint8Array | readonly number[])[]): Bytes => {
+  const length = content.reduce((sum, part) => sum + part.length, 2);
+  const bytes = new Uint8Array(2 + length);
+  bytes.set([0xff, marker, length >> 8, length & 0xff]);
+  let at = 4;
+  for (const part of content) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+};
 
 /** Returns what is kept of an application segment. */
-function cleaned(bytes: Uint8Array<ArrayBuffer>, marker: number): Uint8Array<ArrayBuffer> | undefined {
-  const name = textOf(bytes, 4, 16);
+function cleaned(bytes: Bytes, marker: number): Bytes | undefined {
+  const name = textOf(bytes, 4, 10);
   if (marker === 0xe0 && name.startsWith('JFIF\0'))
     // A thumbnail of zero by zero pixels.
-    return bytes.length < 18 ? undefined : segment(marker, [...bytes.subarray(4, 16), 0, 0]);
+    return bytes.length < 18 ? undefined : segment(marker, bytes.subarray(4, 16), [0, 0]);
   if (marker === 0xe1 && name.startsWith('Exif\0')) {
     const tiff = cleanTiff(bytes.slice(10));
-    return tiff.length ? segment(marker, [...bytes.subarray(4, 10), ...tiff]) : undefined;
+    return tiff.length ? segment(marker, bytesOf('Exif\0\0'), tiff) : undefined;
   }
-  // Both are needed for the colors.
-  const isKept = marker === 0xe2 ? name === 'ICC_PROFILE\0' : marker === 0xee && name.startsWith('Adobe');
-  return isKept ? bytes : undefined;
+  // How colors are stored. The version and the flags before it say nothing to decoders.
+  return marker === ADOBE && name.startsWith('Adobe') && bytes.length >= 16
+    ? segment(marker, bytesOf('Adobe'), [0, 100, 0, 0, 0, 0, bytes[15] ?? 0])
+    : undefined;
+}
+
+const isIcc = (bytes: Bytes, { marker, start, end }: Segment): boolean =>
+  marker === 0xe2 && end - start >= ICC_HEAD_BYTES && textOf(bytes, start + 4, start + 16) === ICC;
+
+/** Returns the segments of the cleaned color profile. Browsers ignore one that is not complete. */
+function iccSegments(bytes: Bytes, segments: readonly Segment[]): Bytes[] {
+  const parts = segments.filter((each) => isIcc(bytes, each));
+  const content = new Uint8Array(
+    parts.reduce((sum, { start, end }) => sum + end - start - ICC_HEAD_BYTES, 0),
+  );
+  let length = 0;
+  const ordered = new Map(parts.map((part) => [bytes[part.start + 16], part]));
+  for (let number = 1; number <= parts.length; number++) {
+    const part = ordered.get(number);
+    if (!part || bytes[part.start + 17] !== parts.length) return [];
+    const data = bytes.subarray(part.start + ICC_HEAD_BYTES, part.end);
+    content.set(data, length);
+    length += data.length;
+  }
+  const profile = content.subarray(0, cleanIcc(content));
+  const count = Math.ceil(profile.length / ICC_PART_BYTES);
+  return Array.from({ length: count }, (_, index) => {
+    const part = profile.subarray(index * ICC_PART_BYTES, (index + 1) * ICC_PART_BYTES);
+    return segment(0xe2, bytesOf(ICC), [index + 1, count], part);
+  });
 }
 
 /**
- * Returns the parts of a JPEG file without location: tables and scans, and what is kept of its application segments. Nothing after
- * the end of the image is kept. Throws if the file is malformed or incomplete.
+ * Returns the parts of a JPEG file without location: tables, the data of scans, and what is kept of its application segments.
+ * Nothing between segments, behind the data of a scan or after the end of the image is kept. Throws if the file is malformed or
+ * incomplete.
  */
-export function cleanJpeg(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
-  const view = new DataView(bytes.buffer);
-  const parts = [bytes.subarray(0, 2)];
-  let hasScan = false;
-  for (let at = 2; ; ) {
-    if (view.getUint8(at) !== 0xff) fail();
-    while (bytes[at + 1] === 0xff) at++;
-    const marker = view.getUint8(at + 1);
-    if (marker === END && hasScan) return [...parts, bytes.subarray(at, at + 2)];
-    const end = at + 2 + view.getUint16(at + 2);
-    if (end < at + 4 || end > bytes.length) fail();
-    const whole = bytes.subarray(at, end);
-    at = end;
-    // Without arithmetic coding and hierarchical pictures, which no browser shows.
-    if ((marker >= 0xc0 && marker <= HUFFMAN) || (marker >= SCAN && marker < 0xde)) {
-      if (lengthOf(whole, marker) !== whole.length) fail();
-      parts.push(whole);
-    } else if (marker >= 0xe0 && marker <= 0xef) {
+export function cleanJpeg(bytes: Bytes): Bytes[] {
+  const jpeg = readJpeg(bytes);
+  if (!jpeg.isWhole) fail();
+  const kept = new KeptParts(bytes);
+  const scans = new ScanReader(bytes, jpeg);
+  const firstScan = jpeg.segments.findIndex(({ marker }) => marker === SCAN);
+  const isAdobe = ({ marker, start, end }: Segment) =>
+    marker === ADOBE && cleaned(bytes.subarray(start, end), marker) !== undefined;
+  // Decoders use the last one.
+  const adobe = jpeg.segments.slice(0, firstScan).filter(isAdobe).at(-1);
+  const markers = new Set<number>();
+  let isIccKept = false;
+  kept.keep(0, 2);
+  for (const each of jpeg.segments) {
+    const { marker, start, end } = each;
+    const whole = bytes.subarray(start, end);
+    if (isIcc(bytes, each)) {
+      if (!isIccKept) for (const part of iccSegments(bytes, jpeg.segments)) kept.add(part);
+      isIccKept = true;
+    } else if (marker >= 0xe0) {
       const part = cleaned(whole, marker);
-      if (part) parts.push(part);
-    } else if (marker !== 0xfe) {
-      fail();
-    }
-    if (marker === SCAN) {
-      hasScan = true;
-      at = endOfScan(bytes, end);
-      parts.push(bytes.subarray(end, at));
+      // One of each kind.
+      if (part && (marker === ADOBE ? each === adobe : !markers.has(marker))) kept.add(part);
+      if (part) markers.add(marker);
+    } else {
+      if (marker === HUFFMAN) scans.readCodes(each);
+      else if (marker !== END && lengthOf(whole, marker) !== whole.length) fail();
+      if (marker === RESTART_INTERVAL) scans.setRestartInterval((whole[4] ?? 0) * 256 + (whole[5] ?? 0));
+      kept.keep(start, end);
+      if (marker === SCAN) scans.keepData(each, kept);
     }
   }
+  return kept.parts;
 }

@@ -73,8 +73,8 @@ async function scaled(file: File, maxEdge: number, isThumbnail: boolean, onRead:
     isTruthful ??= givesBackPixels();
     if (!(await isTruthful)) return undefined;
   }
-  // The browser may not know the format, and the file may be broken. The orientation of the camera is applied.
-  // Firefox does not recognize the format of a file that was made of several parts, if the first one has a few bytes only.
+  // The browser may not know the format, and the file may be broken. The orientation of the camera is applied. Firefox does not
+  // recognize the format of a file that was made of several parts, if the first one has a few bytes only.
   const image = await createImageBitmap(new Blob([bytes])).catch(() => undefined);
   if (!image) return undefined;
   const scale = Math.min(1, maxEdge / Math.max(image.width, image.height));

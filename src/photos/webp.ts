@@ -10,6 +10,10 @@ const ANIMATION = 2;
 const EXIF = 8;
 const ALPHA = 16;
 const ICC = 32;
+/** The most chunks: a film has three for each picture. */
+const MAX_CHUNKS = 20_000;
+/** What decoders keep of each pixel beside the picture, in bytes. Transparency is decoded as a picture without losses. */
+const EXTRA_BYTES: Readonly<Record<string, number>> = { VP8L: 4, ALPH: 5 };
 
 interface Chunk {
   readonly type: string;
@@ -21,8 +25,8 @@ interface Chunk {
 
 export interface WebpSize extends Size {
   readonly isAnimated: boolean;
-  /** A decoder keeps the whole picture twice. */
-  readonly isLossless: boolean;
+  /** What a decoder keeps of each pixel beside the picture, in bytes. */
+  readonly extraBytes: number;
 }
 
 function* chunksOf(bytes: Bytes, from: number, to: number): Generator<Chunk> {
@@ -58,18 +62,18 @@ const uint24 = (view: DataView, at: number): number => view.getUint32(at - 1, tr
 /** Returns the size of a file. Throws if it is malformed, or if a picture is not of the size that the file or its frame has. */
 export function webpSize(bytes: Bytes): WebpSize {
   const view = viewOf(bytes);
-  const count = countTo();
+  const count = countTo(MAX_CHUNKS);
   let canvas: Size | undefined;
   let isAnimated = false;
-  let isLossless = false;
+  let extraBytes = 0;
   let hasPicture = false;
   const check = (chunk: Chunk, expected: Size | undefined): void => {
+    extraBytes = Math.max(extraBytes, EXTRA_BYTES[chunk.type] ?? 0);
     const size = sizeOf(view, chunk);
     if (!size) return;
     if (expected && (size.width !== expected.width || size.height !== expected.height)) fail();
     canvas ??= size;
     hasPicture = true;
-    isLossless ||= chunk.type === 'VP8L';
   };
   for (const chunk of chunksOf(bytes, HEAD_BYTES, endOf(bytes))) {
     count();
@@ -89,42 +93,45 @@ export function webpSize(bytes: Bytes): WebpSize {
     } else check(chunk, canvas);
   }
   if (!canvas || !hasPicture) fail();
-  return { ...canvas, isAnimated, isLossless };
+  return { ...canvas, isAnimated, extraBytes };
 }
 
 /**
- * Returns the parts of a WebP file without location. Throws if the file is malformed or incomplete. The data of pictures is kept as it is:
- * its end is only known to a decoder.
+ * Returns the parts of a WebP file without location. Throws if the file is malformed or incomplete. The data of pictures is kept as
+ * it is: its end is only known to a decoder.
  */
 export function cleanWebp(bytes: Bytes): Bytes[] {
   webpSize(bytes);
   const kept = new KeptParts(bytes);
   const head = bytes.slice(0, HEAD_BYTES);
   kept.add(head);
-  let features: Bytes | undefined;
+  const chunks = [...chunksOf(bytes, HEAD_BYTES, endOf(bytes))];
+  const [first] = chunks;
+  const features = first?.type === 'VP8X' ? bytes.slice(first.start, first.end) : undefined;
+  const isFilm = ((features?.[8] ?? 0) & ANIMATION) > 0;
+  const pictures = isFilm ? [] : pictureIn(chunks);
   let added = 0;
-  for (const chunk of chunksOf(bytes, HEAD_BYTES, endOf(bytes))) {
-    const { type, from, to, start, end } = chunk;
-    if (type === 'VP8X') {
-      features = bytes.slice(start, end);
-      kept.add(features);
-    } else if (type === 'ANMF') kept.add(cleanedFrame(bytes, chunk));
+  // Of each, the first one counts, and only if the file says that it has one.
+  const isFlagged = (flag: number): boolean => ((features?.[8] ?? 0) & ~added & flag) > 0;
+  for (const chunk of chunks) {
+    const { type, from, to } = chunk;
+    if (features && chunk === first) kept.add(features);
+    else if (type === 'ANMF' && isFilm) kept.add(cleanedFrame(bytes, chunk));
     else if (type === 'ICCP') {
-      const profile = bytes.slice(start, end);
+      const profile = bytes.slice(from, to);
+      const length = cleanIcc(profile);
       // Browsers ignore one that is malformed.
-      if (!cleanIcc(profile.subarray(8, 8 + to - from))) continue;
-      kept.add(padded(profile));
+      if (length === 0 || !isFlagged(ICC)) continue;
+      kept.add(chunkOf('ICCP', profile.subarray(0, length)));
       added |= ICC;
     } else if (type === 'EXIF') {
       const content = bytes.slice(from, to);
       const tiff = cleanTiff(textOf(content, 0, 6) === 'Exif\0\0' ? content.slice(6) : content);
-      if (tiff.length === 0) continue;
+      if (tiff.length === 0 || !isFlagged(EXIF)) continue;
       kept.add(chunkOf('EXIF', tiff));
       added |= EXIF;
-    } else if (isPicture(type) || (type === 'ANIM' && to - from === 6)) {
-      kept.keep(start, to);
-      if (end > to) kept.add(Uint8Array.of(0));
-    }
+    } else if (pictures.includes(chunk) || (type === 'ANIM' && isFilm && to - from === 6))
+      kept.add(withoutPadding(bytes, chunk));
   }
   // Behind the flags, 24 bits are reserved.
   features?.set([((features[8] ?? 0) & (ANIMATION | ALPHA)) | added, 0, 0, 0], 8);
@@ -133,15 +140,30 @@ export function cleanWebp(bytes: Bytes): Bytes[] {
   return kept.parts;
 }
 
-const isPicture = (type: string): boolean => /^(?:VP8[ L]|ALPH)$/.test(type);
+/** Returns the chunks of the picture that decoders show: of the first one, and of its transparency before it. */
+function pictureIn(chunks: readonly Chunk[]): Chunk[] {
+  const at = chunks.findIndex(({ type }) => /^VP8[ L]$/.test(type));
+  const picture = chunks[at];
+  if (!picture) return [];
+  const transparency = chunks
+    .slice(0, at)
+    .filter(({ type }) => type === 'ALPH')
+    .at(-1);
+  return transparency && picture.type === 'VP8 ' ? [transparency, picture] : [picture];
+}
 
 /** Returns the chunk of a frame with its picture only. */
 function cleanedFrame(bytes: Bytes, { from, to }: Chunk): Bytes {
-  const parts = [bytes.subarray(from, from + 16)];
-  for (const { type, start, end } of chunksOf(bytes, from + 16, to))
-    if (isPicture(type)) parts.push(padded(bytes.slice(start, end)));
-  return chunkOf('ANMF', ...parts);
+  const head = bytes.slice(from, from + 16);
+  // Of its flags, six are reserved.
+  head[15] = (head[15] ?? 0) & 3;
+  const pictures = pictureIn([...chunksOf(bytes, from + 16, to)]);
+  return chunkOf('ANMF', head, ...pictures.map((each) => withoutPadding(bytes, each)));
 }
+
+/** Returns a chunk in which the byte that makes its length even is zero. */
+const withoutPadding = (bytes: Bytes, { type, from, to }: Chunk): Bytes =>
+  chunkOf(type, bytes.subarray(from, to));
 
 function chunkOf(type: string, ...parts: Bytes[]): Bytes {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
@@ -153,12 +175,5 @@ function chunkOf(type: string, ...parts: Bytes[]): Bytes {
     chunk.set(part, at);
     at += part.length;
   }
-  return chunk;
-}
-
-/** Zeros the byte that makes the length of a chunk even. */
-function padded(chunk: Bytes): Bytes {
-  const length = viewOf(chunk).getUint32(4, true);
-  chunk.fill(0, 8 + length);
   return chunk;
 }

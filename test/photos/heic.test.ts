@@ -60,6 +60,42 @@ test('empties other metadata boxes and descriptions of pictures', async () => {
   assert.equal(Buffer.from(after.subarray(pixi, pixi + 4)).toString(), 'free');
 });
 
+test('zeros names, brands that are not known, and what is behind the numbers of a box', async () => {
+  const clean = await stripped(heic);
+  const secret = bytesOf('48.8584,2.29');
+  /** Makes a box longer by some bytes at its end, and all boxes around it. */
+  const longer = (before: Bytes, type: string, bytes: Uint8Array): Bytes => {
+    const view = Buffer.from(before);
+    const start = view.indexOf(type) - 4;
+    const end = start + view.readUInt32BE(start);
+    const parents = ['meta', 'iprp', 'ipco', 'iinf', 'iref'].map((parent) => view.indexOf(parent) - 4);
+    const around = [...parents.filter((at) => at < start && at + view.readUInt32BE(at) >= end), start];
+    const copy = before.slice();
+    for (const at of around) copy.set(integer(view.readUInt32BE(at) + bytes.length, 4), at);
+    const moved = join(copy.subarray(0, end), bytes, copy.subarray(end));
+    if (start > view.indexOf('mdat')) return moved;
+    // Everything behind the box moves.
+    const items = Buffer.from(moved).indexOf('iloc') + 4 + 8;
+    for (const item of [0, 1, 2, 3]) {
+      const at = items + 20 * item + 6;
+      const offset = Buffer.from(moved).readUInt32BE(at);
+      moved.set(integer(offset + bytes.length, 4), at);
+    }
+    return moved;
+  };
+  assert.equal(Buffer.from(heic).readUInt16BE(find(heic, 'iloc') + 10), 5);
+  for (const type of ['ispe', 'hvcC', 'pixi', 'ipma', 'iloc', 'pitm', 'hdlr', 'infe', 'irot']) {
+    if (find(heic, type) < 0) continue;
+    const after = await stripped(longer(heic, type, secret));
+    assert.equal(find(after, '48.8584'), -1, type);
+    assert.deepEqual(after, longer(clean, type, new Uint8Array(secret.length)), type);
+  }
+  const branded = longer(heic, 'ftyp', bytesOf('48.8'));
+  assert.deepEqual(await stripped(branded), longer(clean, 'ftyp', heic.subarray(8, 12)));
+  const version = changed([12, bytesOf('48.8')]);
+  assert.equal(find(await stripped(version), '48.8'), -1);
+});
+
 test('keeps the tile of a thumbnail that is also part of a picture', async () => {
   const description = find(heic, 'cdsc', find(heic, 'cdsc') + 4);
   const after = await stripped(
@@ -107,7 +143,7 @@ test('refuses films, other pictures, and items in other files or items', async (
     changed([iloc + 8 + 4, [0, 1]]),
     changed([find(heic, 'pitm') + 8, [0, 9]]),
     changed([find(heic, 'infe') + 4, [1]]),
-    join(heic, bytesOf('trailer')),
+    join(heic, bytesOf('trailers')),
     join(heic, integer(7, 4), bytesOf('free')),
     heic.subarray(0, -1),
   ];

@@ -88,6 +88,72 @@ async function orientationOnly(block: Bytes): Promise<number | undefined> {
 
 const orientation = short(0x112, 6);
 
+/** Returns the texts in cleaned data. */
+const cleanedText = (...entries: Parameters<typeof tiff>[1]): string =>
+  Buffer.from(cleanTiff(tiff(false, [orientation, ...entries]))).toString('latin1');
+
+test('cuts texts where they end, and keeps one of each', () => {
+  const after = cleanedText(
+    text(0x10f, 'Acme\0 48.8584'),
+    text(0x13b, 'Ann'),
+    text(0x13b, 'at 48.8584'),
+    text(0x8298, 'Photo\0Editor\0 48.8584'),
+    text(0x131, 'A\x008'),
+  );
+  for (const kept of ['Acme', 'Ann', 'Photo\0Editor']) assert.ok(after.includes(kept), kept);
+  for (const dropped of ['48.8', 'at', 'A\x008']) assert.ok(!after.includes(dropped), dropped);
+});
+
+test('keeps no texts in numbers, no bytes in texts, and no unknown numbers between others', () => {
+  const secret = bytesOf('48.8584,2.29');
+  const after = cleanedText(
+    text(0x11a, '48.8584'),
+    blob(0x213, secret),
+    text(0x112, '48.8584'),
+    text(0x9005, '48.8584'),
+    blob(0x9103, secret),
+    text(0x1, '48.8584,2.29'),
+  );
+  assert.ok(!after.includes('48.8'));
+});
+
+test('keeps texts of all types that cameras write', () => {
+  for (const type of [1, 2, 7, 129]) {
+    const after = cleanedText({ ...text(0x13b, 'Ann Example\0 48.8584'), type });
+    assert.ok(after.includes('Ann Example') && !after.includes('48.8'), `${type}`);
+  }
+});
+
+test('drops a pointer to a directory that is not there, and keeps the rest', () => {
+  const entries = [text(0x10f, 'Acme Inc.'), orientation];
+  const dangling = (tag: number, value: number) => ({
+    tag,
+    type: 4,
+    count: 1,
+    value: () => integer(value, 4),
+  });
+  for (const value of [0xfffffff0, 4000]) {
+    const gpsLess = cleanTiff(tiff(false, [...entries, dangling(0x8825, value)]));
+    assert.deepEqual([gpsLess[9], Buffer.from(gpsLess).includes('Acme Inc.')], [2, true]);
+    const directory = [text(0x9003, '2024:05:06 07:08:09'), dangling(0xa005, value)];
+    const after = Buffer.from(cleanTiff(tiff(false, [...entries, { tag: 0x8769, directory }])));
+    assert.ok(after.includes('2024:05:06') && after.includes('Acme'));
+  }
+});
+
+test('keeps a value that two entries of a tag share', () => {
+  const block = tiff(false, [text(0x10f, 'Acme Inc.'), orientation, text(0x10f, 'Acme Ltd.')]);
+  block.copyWithin(8 + 2 + 24 + 8, 8 + 2 + 8, 8 + 2 + 12);
+  assert.ok(Buffer.from(cleanTiff(block)).includes('Acme Inc.'));
+});
+
+test('reads 1000 entries in all directories', () => {
+  const many = (count: number) =>
+    cleanTiff(tiff(false, [orientation, ...Array(count).fill(text(0x10f, 'A'))]));
+  assert.ok(many(990).length > 26);
+  assert.equal(many(1000).length, 26);
+});
+
 test('keeps only the orientation if directories overlap', async () => {
   const block = tiff(true, [orientation, { tag: 0x8769, directory: exif }]);
   block.set(integer(8, 4, true), 8 + 2 + 12 + 8);

@@ -1,0 +1,328 @@
+// Finds the end of the picture's data in the scans of a JPEG file: behind it, there may be anything. ITU-T T.81, annexes F and G.
+
+import { type Bytes, countTo, fail, type KeptParts } from './bytes.ts';
+import { type Component, isRestart, type Jpeg, nextMarker, type Segment } from './jpeg-parts.ts';
+
+/** Blocks of progressive files: the most whose values are remembered (256 megapixels), and the most in all scans. */
+const MAX_BLOCKS = 12e6;
+const MAX_READ_BLOCKS = 2e8;
+/** Tables have these numbers, for the first value of a block and for the others. */
+const TABLES = [0, 1, 2, 3, 16, 17, 18, 19];
+
+/** The most missing bits that are read before a unit ends: more than any unit has. */
+const MAX_MISSING_BITS = 32_768;
+
+/** For each 16 bits: the length of the code that they start with, times 256, plus its value. */
+type Codes = Uint16Array;
+
+interface Plane extends Component {
+  /** How many blocks a row has in a scan of this component only, and how many rows there are. */
+  readonly width: number;
+  readonly height: number;
+  /** Blocks in a row of whole units, and the rows of these. */
+  readonly stride: number;
+  readonly rows: number;
+  /** Two integers of 32 bits for each block: which of its 64 values are not zero. Empty unless the file is progressive. */
+  readonly nonzero: Int32Array;
+}
+
+/** What a scan does with one block. */
+type ReadBlock = (plane: Plane, block: number, dc: Codes, ac: Codes) => void;
+
+export class ScanReader {
+  readonly #bytes: Bytes;
+  readonly #isProgressive: boolean;
+  readonly #planes: readonly Plane[];
+  readonly #unitsAcross: number;
+  readonly #unitsDown: number;
+  readonly #codes = new Map<number, Codes>();
+  readonly #countTable = countTo();
+  #unitsPerRestart = 0;
+  #readBlocks = 0;
+
+  // Bits that are read next, from the highest on, how many they are, and how many of them are no longer in the file.
+  #bits = 0;
+  #count = 0;
+  #missing = 0;
+  #at = 0;
+
+  constructor(bytes: Bytes, { size, components, isProgressive }: Jpeg) {
+    this.#bytes = bytes;
+    this.#isProgressive = isProgressive;
+    const across = Math.max(...components.map((component) => component.across));
+    const down = Math.max(...components.map((component) => component.down));
+    this.#unitsAcross = Math.ceil(size.width / (8 * across));
+    this.#unitsDown = Math.ceil(size.height / (8 * down));
+    let blocks = 0;
+    this.#planes = components.map((component) => {
+      const stride = this.#unitsAcross * component.across;
+      const rows = this.#unitsDown * component.down;
+      const all = stride * rows;
+      blocks += all;
+      if (isProgressive && blocks > MAX_BLOCKS) fail();
+      return {
+        ...component,
+        width: Math.ceil(Math.ceil((size.width * component.across) / across) / 8),
+        height: Math.ceil(Math.ceil((size.height * component.down) / down) / 8),
+        stride,
+        rows,
+        nonzero: new Int32Array(isProgressive ? 2 * all : 0),
+      };
+    });
+  }
+
+  setRestartInterval(units: number): void {
+    this.#unitsPerRestart = units;
+  }
+
+  /** Reads the tables of a segment with Huffman codes. Throws if its length is not that of its tables. */
+  readCodes({ start, end }: Segment): void {
+    const bytes = this.#bytes;
+    let at = start + 4;
+    while (at < end) {
+      this.#countTable();
+      const id = bytes[at] ?? fail();
+      if (!TABLES.includes(id)) fail();
+      const codes = this.#codes.get(id)?.fill(0) ?? new Uint16Array(65536);
+      let value = at + 17;
+      let code = 0;
+      for (let length = 1; length <= 16; length++) {
+        for (let left = bytes[at + length] ?? fail(); left > 0; left--) {
+          const next = code + (65536 >> length);
+          if (next > 65536 || value >= end) fail();
+          codes.fill(length * 256 + (bytes[value++] ?? 0), code, next);
+          code = next;
+        }
+      }
+      this.#codes.set(id, codes);
+      at = value;
+    }
+    if (at !== end) fail();
+  }
+
+  /**
+   * Keeps the data of a scan, with its restart markers. Some bits may be missing at the end, or before a restart: browsers show
+   * such pictures, and all that is there has been read. Throws if there are other codes than in the tables.
+   */
+  keepData({ start, end }: Segment, kept: KeptParts): void {
+    const bytes = this.#bytes;
+    const number = bytes[start + 4] ?? 0;
+    const parts: { readonly plane: Plane; readonly tables: number }[] = [];
+    for (let at = start + 5; parts.length < number; at += 2) {
+      // Components may have the same number: each is used once.
+      const isNext = (plane: Plane) => plane.id === bytes[at] && parts.every((part) => part.plane !== plane);
+      parts.push({ plane: this.#planes.find(isNext) ?? fail(), tables: bytes[at + 1] ?? 0 });
+    }
+    const [first = 0, last = 0, bits = 0] = bytes.subarray(end - 3, end);
+    const readBlock = this.#isProgressive
+      ? this.#progressive(first, last, bits >> 4)
+      : { readBlock: this.#sequential, endRun: () => undefined };
+    const needsDc = !this.#isProgressive || (first === 0 && bits < 16);
+    const needsAc = !this.#isProgressive || first > 0;
+    const none: Codes = new Uint16Array(0);
+    const codesOf = (id: number, isNeeded: boolean) => (isNeeded ? (this.#codes.get(id) ?? fail()) : none);
+    const readers = parts.map(({ plane, tables }) => ({
+      plane,
+      dc: codesOf(tables >> 4, needsDc),
+      ac: codesOf(16 + (tables & 15), needsAc),
+    }));
+    const [only] = readers;
+    if (!only || readers.length > 4 || (this.#isProgressive && first > 0 && readers.length > 1)) fail();
+    const isSingle = readers.length === 1;
+    this.#readBlocks += readers.reduce((sum, { plane }) => sum + plane.stride * plane.rows, 0);
+    if (this.#isProgressive && this.#readBlocks > MAX_READ_BLOCKS) fail();
+    const across = isSingle ? only.plane.width : this.#unitsAcross;
+    const units = across * (isSingle ? only.plane.height : this.#unitsDown);
+    const readUnit = (unit: number): void => {
+      const [x, y] = [unit % across, Math.floor(unit / across)];
+      if (isSingle) {
+        readBlock.readBlock(only.plane, y * only.plane.stride + x, only.dc, only.ac);
+        return;
+      }
+      for (const { plane, dc, ac } of readers)
+        for (let row = 0; row < plane.down; row++)
+          for (let column = 0; column < plane.across; column++)
+            readBlock.readBlock(
+              plane,
+              (y * plane.down + row) * plane.stride + x * plane.across + column,
+              dc,
+              ac,
+            );
+    };
+    this.#restart(end);
+    let from = end;
+    for (let unit = 0; unit < units; unit++) {
+      const interval = this.#unitsPerRestart || units;
+      if (unit > 0 && unit % interval === 0) {
+        kept.keep(from, this.#end());
+        const steps = (at: number) => ((bytes[at + 1] ?? 0) - unit / interval + 1) & 7;
+        from = nextMarker(bytes, this.#at, true);
+        // As decoders do: restarts that are late by one or two are skipped, and others that are early come later.
+        while (isRestart(bytes[from + 1]) && steps(from) > 5) from = nextMarker(bytes, from + 2, true);
+        if (!isRestart(bytes[from + 1])) return;
+        const isEarly = steps(from) === 1 || steps(from) === 2;
+        this.#restart(isEarly ? from : from + 2);
+        readBlock.endRun();
+        if (isEarly) {
+          unit += interval - 1;
+          continue;
+        }
+      }
+      readUnit(unit);
+      // The next interval follows, or the end.
+      if (this.#isShort()) unit += interval - 1 - (unit % interval);
+    }
+    kept.keep(from, this.#end());
+  }
+
+  #restart(at: number): void {
+    [this.#at, this.#bits, this.#count, this.#missing] = [at, 0, 0, 0];
+  }
+
+  /** Returns true if bits were read that are missing. */
+  #isShort(): boolean {
+    return this.#count < this.#missing;
+  }
+
+  /** Returns the position behind the last byte of which a bit was read, and continues there. */
+  #end(): number {
+    const unread = Math.max(0, this.#count - this.#missing);
+    for (let left = unread >> 3; left > 0; left--) {
+      this.#at -= 1;
+      // A zero behind 0xff belongs to it.
+      if (this.#bytes[this.#at] === 0 && this.#bytes[this.#at - 1] === 0xff) {
+        while (this.#bytes[this.#at - 1] === 0xff) this.#at -= 1;
+      }
+    }
+    return this.#at;
+  }
+
+  /** Makes sure that 16 bits can be read. Behind the end of the data, they are zero. */
+  #fill(): void {
+    const bytes = this.#bytes;
+    while (this.#count <= 16) {
+      let byte = bytes[this.#at] ?? 0;
+      let next = this.#at + 1;
+      let isMissing = this.#at >= bytes.length;
+      if (byte === 0xff) {
+        while (bytes[next] === 0xff) next += 1;
+        isMissing = bytes[next] !== 0;
+        next += 1;
+      }
+      if (isMissing) {
+        byte = 0;
+        this.#missing += 8;
+        if (this.#missing > MAX_MISSING_BITS) fail();
+      } else this.#at = next;
+      this.#bits = (this.#bits << 8) | byte;
+      this.#count += 8;
+    }
+  }
+
+  /** Reads at most 16 bits. */
+  #read(count: number): number {
+    if (this.#count < count) this.#fill();
+    this.#count -= count;
+    return (this.#bits >>> this.#count) & ((1 << count) - 1);
+  }
+
+  #decode(codes: Codes): number {
+    if (this.#count < 16) this.#fill();
+    const entry = codes[(this.#bits >>> (this.#count - 16)) & 0xffff] ?? 0;
+    if (entry === 0) fail();
+    this.#count -= entry >> 8;
+    return entry & 255;
+  }
+
+  readonly #sequential: ReadBlock = (_plane, _block, dc, ac) => {
+    this.#skip(this.#decode(dc));
+    for (let at = 1; at < 64; at++) {
+      const code = this.#decode(ac);
+      const size = code & 15;
+      if (size) {
+        at += code >> 4;
+        this.#skip(size);
+      } else if (code === 0xf0) at += 15;
+      else break;
+    }
+  };
+
+  #skip(count: number): void {
+    if (count > 16) fail();
+    if (count) this.#read(count);
+  }
+
+  /** Returns how a progressive scan reads a block. `isLater` is not zero for scans that make values more exact. */
+  #progressive(first: number, last: number, isLater: number): { readBlock: ReadBlock; endRun(): void } {
+    if (first > last || last > 63 || (first === 0 && last > 0)) fail();
+    // How many blocks have no more codes.
+    let run = 0;
+    const endRun = (): void => {
+      run = 0;
+    };
+    const readRun = (size: number): void => {
+      run = (1 << size) + (size ? this.#read(size) : 0);
+    };
+    if (first === 0)
+      return {
+        endRun,
+        readBlock: (_plane, _block, dc) => (isLater ? void this.#read(1) : this.#skip(this.#decode(dc))),
+      };
+    const set = ({ nonzero }: Plane, block: number, at: number): void => {
+      const word = 2 * block + (at >> 5);
+      nonzero[word] = (nonzero[word] ?? 0) | (1 << (at & 31));
+    };
+    const isSet = ({ nonzero }: Plane, block: number, at: number): boolean =>
+      ((nonzero[2 * block + (at >> 5)] ?? 0) & (1 << (at & 31))) !== 0;
+    if (!isLater)
+      return {
+        endRun,
+        readBlock: (plane, block, _dc, ac) => {
+          if (run > 0) {
+            run -= 1;
+            return;
+          }
+          for (let at = first; at <= last; at++) {
+            const code = this.#decode(ac);
+            const [zeros, size] = [code >> 4, code & 15];
+            if (size) {
+              at += zeros;
+              this.#skip(size);
+              if (at <= last) set(plane, block, at);
+            } else if (zeros === 15) at += 15;
+            else {
+              readRun(zeros);
+              run -= 1;
+              return;
+            }
+          }
+        },
+      };
+    return {
+      endRun,
+      readBlock: (plane, block, _dc, ac) => {
+        let at = first;
+        for (; run === 0 && at <= last; at++) {
+          const code = this.#decode(ac);
+          let zeros = code >> 4;
+          const isNew = (code & 15) > 0;
+          if (isNew) this.#read(1);
+          else if (zeros < 15) {
+            readRun(zeros);
+            break;
+          }
+          // Each value that was not zero before has a bit.
+          for (; at <= last; at++) {
+            if (isSet(plane, block, at)) this.#read(1);
+            else if (zeros-- === 0) break;
+          }
+          if (isNew && at <= last) set(plane, block, at);
+        }
+        if (run === 0) return;
+        run -= 1;
+        if (plane.nonzero[2 * block] || plane.nonzero[2 * block + 1])
+          for (; at <= last; at++) if (isSet(plane, block, at)) this.#read(1);
+      },
+    };
+  }
+}
