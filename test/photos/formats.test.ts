@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripLocation } from '../../src/photos/strip-location.ts';
-import { type Bytes, bytesOf, heic, join, littleEndian, png, strip } from './support.ts';
+import { type Bytes, bytesOf, heic, integer, join, littleEndian, png, strip } from './support.ts';
 
 const space = new Uint8Array(200);
 const named = (text: string): Bytes => join(bytesOf(text), space);
@@ -53,7 +53,6 @@ test('recognizes all brands of still HEIC pictures, and refuses sequences and AV
 
 test('refuses all other images, videos and recordings by their content', async () => {
   const starts = {
-    WebP: 'RIFF\x10\0\0\0WEBPVP8 ',
     AVI: 'RIFF\x10\0\0\0AVI LIST',
     'WAV, 64 bits': 'RF64\xff\xff\xff\xffWAVE',
     'TIFF, DNG, CR2, ARW': 'II*\0\x08\0\0\0',
@@ -143,7 +142,7 @@ test('leaves other files as they are', async () => {
   assert.equal((await stripLocation(new Blob(['text']))) instanceof Blob, true);
 });
 
-test('leaves GIF, BMP, ICO and SVG files as they are, unless a GIF has XMP, or an SVG a location or another file', async () => {
+test('leaves BMP, icons of bitmaps and SVG files as they are, unless an SVG has a location or another file', async () => {
   const svg = (content: string): [Bytes, string] => [
     bytesOf(
       `\xef\xbb\xbf<?xml version="1.0"?>\n<!-- A -->\n<!DOCTYPE svg [<!ENTITY a "b">]><svg>${content}</svg>`,
@@ -151,18 +150,77 @@ test('leaves GIF, BMP, ICO and SVG files as they are, unless a GIF has XMP, or a
     'a.svg',
   ];
   await assertFates('same', [
-    [bytesOf('GIF89a\x01\0\x01\0'), 'a.gif', 'image/gif'],
     [bytesOf('BM\x46\0\0\0\0\0\0\0\x36\0\0\0'), 'a.bmp', 'image/bmp'],
-    [bytesOf('\0\0\x01\0\x01\0'), 'a.ico', 'image/x-icon'],
+    [icon(1, bitmap), 'a.ico', 'image/x-icon'],
+    [icon(2, bitmap, bitmap), 'a.cur'],
     svg('<path shape-rendering="geometricPrecision" d="M0 0"/>'),
   ]);
   await assertFates('unsupported', [
-    [bytesOf(`GIF89a${' '.repeat(5000)}\x21\xff\x0bXMP DataXMP`), 'a.gif'],
     [bytesOf('BM is no header'), 'a.bmp'],
     svg('<rdf:Description exif:GPSLatitude="48,51.5024N"/>'),
     svg('<metadata><geo:lat>48.8584</geo:lat></metadata>'),
     svg('<image href="data:image/jpeg;base64,/9j/"/>'),
     svg(`${' '.repeat(5000)}<geo:lat/>`),
+  ]);
+});
+
+const bitmap = join(integer(40, 4, true), new Uint8Array(36));
+/** Returns an icon (1) or a cursor (2) with these pictures. */
+function icon(kind: number, ...pictures: Bytes[]): Bytes {
+  let at = 6 + 16 * pictures.length;
+  const entries = pictures.map((picture) => {
+    at += picture.length;
+    return join(
+      [1, 1, 0, 0, 1, 0, 32, 0],
+      integer(picture.length, 4, true),
+      integer(at - picture.length, 4, true),
+    );
+  });
+  return join([0, 0, kind, 0], integer(pictures.length, 2, true), ...entries, ...pictures);
+}
+
+test('refuses icons with a PNG, and files that only start as icons do', async () => {
+  const whole = icon(1, bitmap);
+  await assertFates(
+    'unsupported',
+    [
+      icon(1, png),
+      icon(1, bitmap, png),
+      icon(1),
+      whole.subarray(0, -1),
+      join(whole.subarray(0, 14), integer(39, 4, true), whole.subarray(18)),
+      join([0, 0, 2, 0], new Uint8Array(14), bytesOf('48.8584')),
+      join([0, 0, 2, 0, 9, 0], new Uint8Array(14)),
+    ].map((bytes) => [new Uint8Array(bytes), 'a']),
+  );
+});
+
+test('refuses other images that may have a location, by their content, their end or their name', async () => {
+  const space = ' '.repeat(200);
+  const contents = {
+    XCF: 'gimp xcf v011\0',
+    EPS: '%!PS-Adobe-3.0 EPSF-3.0\n',
+    'EPS with a preview': '\xc5\xd0\xd3\xc6\x20\0\0\0',
+    'Paint Shop Pro': 'Paint Shop Pro Image File\n\x1a',
+    'Paint.NET': 'PDN3\0\0',
+    FITS: 'SIMPLE  =                    T',
+    MNG: '\x8aMNG\r\n',
+    JNG: '\x8bJNG\r\n',
+    FLIF: 'FLIF43',
+    BPG: 'BPG\xfb',
+  };
+  for (const [format, start] of Object.entries(contents))
+    assert.equal(await fate(bytesOf(start + space), 'a', ''), 'unsupported', format);
+  assert.equal(await fate(bytesOf(`${space}TRUEVISION-XFILE.\0`), 'a', ''), 'unsupported', 'TGA');
+  const names =
+    'a.xcf a.eps a.epsf a.epsi a.tga a.psb a.psp a.pspimage a.pdn a.kra a.ora a.fits a.mng a.jng a.dcm';
+  for (const name of names.split(' '))
+    assert.equal(await fate(bytesOf(space), name, ''), 'unsupported', name);
+  // Documents, and recordings of sports watches, whose names are similar.
+  await assertFates('same', [
+    [bytesOf('%!PS-Adobe-3.0\n'), 'a.ps', 'application/postscript'],
+    [bytesOf('TRUEVISION-XFILE. is the end of a TGA file'), 'a.txt', 'text/plain'],
+    [bytesOf('\x0e\x10.FIT'), 'a.fit', ''],
   ]);
 });
 
