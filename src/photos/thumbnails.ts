@@ -107,7 +107,8 @@ export class Thumbnails {
   }
 
   async #read(file: File): Promise<TaskResult | 'unreadable'> {
-    if (!/^(?:image|video)\//.test(file.type)) return undefined;
+    // Systems do not know the types of all photos.
+    if (!/^(?:$|image\/|video\/)/.test(file.type)) return undefined;
     return this.#lane.run({ file, maxEdge: EDGE, wanted: 'thumbnail' }, undefined, LONGEST_MS);
   }
 }
