@@ -5,8 +5,20 @@ import { readFileSync } from 'node:fs';
 import exifr from 'exifr';
 import ExifReader from 'exifreader';
 import { stripLocation } from '../../src/photos/strip-location.ts';
+import { type Bytes, bytesOf, integer } from './parts.ts';
 
-export type Bytes = Uint8Array<ArrayBuffer>;
+export {
+  type Bytes,
+  blob,
+  bytesOf,
+  integer,
+  join,
+  latitude,
+  rational,
+  short,
+  text,
+  tiff,
+} from './parts.ts';
 
 export const fixture = (name: string): Bytes =>
   new Uint8Array(readFileSync(new URL(`fixtures/${name}`, import.meta.url)));
@@ -21,9 +33,6 @@ export const HEIC_PICTURE = [819, 819 + 447] as const;
 export const HEIC_EXIF = [1266, 1266 + 1052] as const;
 export const HEIC_TILE = [5336, 5336 + 152] as const;
 
-export const bytesOf = (text: string): Bytes => Uint8Array.from(text, (character) => character.charCodeAt(0));
-export const join = (...parts: (Uint8Array | readonly number[])[]): Bytes =>
-  Uint8Array.from(parts.flatMap((part) => [...part]));
 export const has = (bytes: Uint8Array, part: Uint8Array): boolean =>
   Buffer.from(bytes).includes(Buffer.from(part));
 
@@ -34,11 +43,6 @@ export function indexesOf(bytes: Uint8Array, part: readonly number[]): number[] 
   for (let at = buffer.indexOf(wanted); at >= 0; at = buffer.indexOf(wanted, at + 1)) all.push(at);
   return all;
 }
-
-export const integer = (value: number, size: number, isLittle = false): number[] => {
-  const bytes = Array.from({ length: size }, (_, at) => Math.floor(value / 256 ** (size - 1 - at)) % 256);
-  return isLittle ? bytes.reverse() : bytes;
-};
 
 /** The seconds of the latitude, 94203/3125, in both byte orders, and its text in XMP. */
 const COORDINATES = [
@@ -98,67 +102,4 @@ export async function assertClean(before: Bytes, after: Bytes): Promise<void> {
     hasXmp: false,
   });
   assert.equal(secretsIn(after), 0);
-}
-
-interface Entry {
-  readonly tag: number;
-  readonly type: number;
-  readonly count: number;
-  readonly value: (isLittle: boolean) => readonly number[];
-}
-type Directory = readonly (Entry | { readonly tag: number; readonly directory: Directory })[];
-
-export const text = (tag: number, value: string): Entry => ({
-  tag,
-  type: 2,
-  count: value.length + 1,
-  value: () => [...bytesOf(`${value}\0`)],
-});
-export const short = (tag: number, value: number): Entry => ({
-  tag,
-  type: 3,
-  count: 1,
-  value: (isLittle) => integer(value, 2, isLittle),
-});
-export const blob = (tag: number, value: Uint8Array): Entry => ({
-  tag,
-  type: 7,
-  count: value.length,
-  value: () => [...value],
-});
-export const rational = (tag: number, ...values: number[]): Entry => ({
-  tag,
-  type: 5,
-  count: values.length / 2,
-  value: (isLittle) => values.flatMap((value) => integer(value, 4, isLittle)),
-});
-export const latitude = rational(2, 48, 1, 51, 1, 94203, 3125);
-
-/** Returns Exif data with these directories, of which the second one has the thumbnail. */
-export function tiff(isLittle: boolean, first: Directory, second?: Directory): Bytes {
-  const bytes: number[] = [...bytesOf(isLittle ? 'II*\0' : 'MM\0*'), ...integer(8, 4, isLittle)];
-  const set = (at: number, value: readonly number[]) => bytes.splice(at, value.length, ...value);
-  function write(directory: Directory): number {
-    const start = bytes.length;
-    bytes.push(...integer(directory.length, 2, isLittle), ...new Array(12 * directory.length + 4).fill(0));
-    directory.forEach((entry, index) => {
-      const isPointer = 'directory' in entry;
-      const value = isPointer ? integer(write(entry.directory), 4, isLittle) : entry.value(isLittle);
-      const { type, count } = isPointer ? { type: 4, count: 1 } : entry;
-      const at = start + 2 + 12 * index;
-      set(at, [
-        ...integer(entry.tag, 2, isLittle),
-        ...integer(type, 2, isLittle),
-        ...integer(count, 4, isLittle),
-      ]);
-      if (value.length > 4) {
-        set(at + 8, integer(bytes.length, 4, isLittle));
-        bytes.push(...value);
-      } else set(at + 8, value);
-    });
-    return start;
-  }
-  write(first);
-  if (second) set(8 + 2 + 12 * first.length, integer(write(second), 4, isLittle));
-  return Uint8Array.from(bytes);
 }
