@@ -83,6 +83,7 @@ export function profile(mark: string, isSwapped = false): Bytes {
     new Uint8Array(78),
   );
   const { r, g, b } = PRIMARIES;
+  const curve = join(bytesOf('curv\0\0\0\0'), integer(1, 4), [2, 0x33]);
   const tags: readonly (readonly [string, Bytes])[] = [
     ['desc', description],
     ['cprt', text],
@@ -93,18 +94,18 @@ export function profile(mark: string, isSwapped = false): Bytes {
     ['rXYZ', xyz(isSwapped ? g : r)],
     ['gXYZ', xyz(isSwapped ? r : g)],
     ['bXYZ', xyz(b)],
-    ...['rTRC', 'gTRC', 'bTRC'].map(
-      (name) => [name, join(bytesOf('curv\0\0\0\0'), integer(1, 4), [2, 0x33])] as const,
-    ),
+    // The last ones are of Apple, and are the same bytes as the curves that all browsers need.
+    ...['rTRC', 'gTRC', 'bTRC', 'aarg', 'aagg', 'aabg'].map((name) => [name, curve] as const),
   ];
   const list: number[] = integer(tags.length, 4);
-  const values: Bytes[] = [];
+  const values = new Map<Bytes, number>();
   let at = 128 + 4 + 12 * tags.length;
   for (const [name, value] of tags) {
-    list.push(...bytesOf(name), ...integer(at, 4), ...integer(value.length, 4));
-    const padded = join(value, new Uint8Array(-value.length & 3));
-    values.push(padded);
-    at += padded.length;
+    const start = values.get(value) ?? at;
+    list.push(...bytesOf(name), ...integer(start, 4), ...integer(value.length, 4));
+    if (values.has(value)) continue;
+    values.set(value, at);
+    at += (value.length + 3) & ~3;
   }
   const head = new Uint8Array(128);
   for (const [start, bytes] of [
@@ -115,7 +116,8 @@ export function profile(mark: string, isSwapped = false): Bytes {
     [68, [0.9642, 1, 0.8249].flatMap(fixed)],
   ] as const)
     head.set(bytes, start);
-  return join(head, list, ...values);
+  const padded = [...values.keys()].map((value) => join(value, new Uint8Array(-value.length & 3)));
+  return join(head, list, ...padded);
 }
 
 export interface Entry {

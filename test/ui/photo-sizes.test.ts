@@ -118,6 +118,7 @@ async function photos(): Promise<Readonly<Record<string, Bytes>>> {
   return {
     ...Object.fromEntries(jpegs),
     'profile.jpg': jpeg(plain, swapped),
+    'profile-with-zeros.jpg': jpeg(plain, join(swapped, [0, 0, 0, 0])),
     'profile-progressive.jpg': jpeg(await fixture('magick-progressive.jpg'), swapped),
     'zero-byte.jpg': before(0xdb, jpeg(plain), 0),
     'zero-bytes.jpg': before(0xc0, jpeg(plain), 0, 0),
