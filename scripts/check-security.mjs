@@ -41,7 +41,7 @@ symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Returns true if a test runs in Node. All other tests run in a page. */
-const isOfNode = (test) => /^test\/(server|package|e2e)\//.test(test);
+const isOfNode = (test) => /^test\/(server|photos|package|e2e)\//.test(test);
 
 /** Runs one test in the copy. Resolves with the number of passed tests, the titles of failed tests, and the output. */
 async function run({ test, title }) {

@@ -2,6 +2,7 @@
 // scripts/check-security.mjs applies the mutations: it replaces `before`, which occurs exactly once in `file`, by `after`.
 // scripts/security-evidence.mjs writes the list as a document.
 
+import { photoMutations } from './photo-mutations.mjs';
 import { serviceMutations } from './service-mutations.mjs';
 
 /**
@@ -17,6 +18,7 @@ import { serviceMutations } from './service-mutations.mjs';
 
 /** @type {Mutation[]} */
 export const mutations = [
+  ...photoMutations,
   ...serviceMutations,
   {
     rule: 'D2',
@@ -175,15 +177,6 @@ export const mutations = [
     after: 'user === (userOfToken ?? user) || user === undefined || !isFromPage,',
     test: 'test/auth/owner-field.test.ts',
     title: 'of another user is never used, although it is the first one',
-  },
-  {
-    rule: 'D23',
-    says: 'Thumbnails decode a file only if its content is that of a known image or of a film without references, so a list of URLs (HLS) under the name of a film makes no request',
-    file: 'src/photos/thumbnails.ts',
-    before: 'return isFilm ? file.slice(0, file.size, result) : undefined;',
-    after: "return file.type.startsWith('video/') ? file : undefined;",
-    test: 'test/ui/thumbnails.test.ts',
-    title: 'make no request, whatever a file says that it is',
   },
   {
     rule: 'D25',
