@@ -110,6 +110,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
       "script-src 'self'",
       "worker-src 'self' blob:",
       `connect-src 'self' ${allowed.join(' ')}`,
+      'media-src blob:',
       `frame-src 'self' ${allowed.join(' ')}`,
       "base-uri 'none'",
       "form-action 'none'",
