@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type Browser, type CDPSession, chromium, type Page } from 'playwright';
+import { type Browser, chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { startSink } from '../bench/sink.mjs';
 import { bombsOf, jpegOfSize } from '../photos/bombs.ts';
@@ -21,34 +21,34 @@ const MOST_BYTES = 400e6;
 const folder = temporaryFolder();
 let pages: Pages;
 let sink: Awaited<ReturnType<typeof startSink>>;
-let browser: Browser;
-let processes: CDPSession;
 before(async () => {
   pages = await startPages();
   sink = await startSink({ line: {} });
   pages.allow(sink.service, sink.storage);
-  const executablePath = findChromium();
-  browser = await chromium.launch({ ...(executablePath && { executablePath }), args: chromiumArgs });
-  processes = await browser.newBrowserCDPSession();
 });
 after(async () => {
-  await browser.close();
   await sink.stop();
   await pages.close();
 });
 
 /** Returns the ids of all processes for pages. */
-async function pageProcesses(): Promise<number[]> {
+async function pageProcesses(browser: Browser): Promise<number[]> {
+  const processes = await browser.newBrowserCDPSession();
   const { processInfo } = await processes.send('SystemInfo.getProcessInfo');
   return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
 }
 
-/** Returns the sum of a value of processes. `VmRSS` is their memory, and `VmHWM` is the most that it has been. */
-const sumOf = (pids: readonly number[], value: 'VmRSS' | 'VmHWM'): number =>
-  pids.reduce((sum, pid) => {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return sum + 1024 * Number(new RegExp(`^${value}:\\s+([0-9]+) kB`, 'm').exec(status)?.[1]);
-  }, 0);
+/** `VmRSS` is the memory of a process, and `VmHWM` the most that it has been. */
+type Value = 'VmRSS' | 'VmHWM';
+
+/** Returns the sum of a value of processes, in bytes. */
+const sumOf = (pids: readonly number[], value: Value): number =>
+  pids.reduce((sum, pid) => sum + bytesOf(pid, value), 0);
+
+function bytesOf(pid: number, value: Value): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return 1024 * Number(new RegExp(`^${value}:\\s+([0-9]+) kB`, 'm').exec(status)?.[1]);
+}
 
 const USES = {
   thumbnails: 'manual thumbnails',
@@ -70,9 +70,9 @@ const untilDone = (page: Page, use: Use): Promise<unknown> =>
       )
     : untilEvent(page, 'uploads-finished');
 
-async function openPage(attributes: string): Promise<Page> {
+async function openPage(browser: Browser, attributes: string): Promise<Page> {
   const settings = `base-url="${sink.service}" parent-id="any" auth="none" multiple commit-path="/files/uploadsession/commit"`;
-  const page = await (await browser.newContext()).newPage();
+  const page = await browser.newPage();
   await page.goto(pages.add('/memory.html', `<secure-uploader ${settings} ${attributes}></secure-uploader>`));
   await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
     polling: 100,
@@ -88,7 +88,10 @@ interface Outcome {
   readonly sentBytes: number;
 }
 
-/** Adds a photo to the widget, and a small one behind it. Fails if the memory grows too much before both are done. */
+/**
+ * Adds a photo to the widget, and a small one behind it. Fails if the memory grows too much before both are done. Each photo has a
+ * browser of its own: the most memory of a process includes that for earlier pages.
+ */
 async function watch(
   use: Use,
   name: string,
@@ -99,23 +102,28 @@ async function watch(
   writeFileSync(path, bytes);
   writeFileSync(last, jpegOfSize(16, 16));
   await sink.reset();
-  const page = await openPage(USES[use]);
-  const pids = await pageProcesses();
-  const idleBytes = sumOf(pids, 'VmRSS');
-  await pick(page, path, last);
-  await untilDone(page, use);
-  const text = `${Math.round((sumOf(pids, 'VmHWM') - idleBytes) / 1e6)} MB for a file of ${(bytes.length / 1e6).toFixed(1)} MB`;
-  const isFew = sumOf(pids, 'VmHWM') - idleBytes <= MOST_BYTES;
-  const [failed] = await eventsOf(page, 'upload-failed');
-  const count = await page.evaluate(
-    () => document.querySelector('secure-uploader')?.shadowRoot?.querySelectorAll('canvas').length,
-  );
-  const { bytes: sentBytes } = await sink.counts();
-  await page.context().close();
-  rmSync(path);
-  say(text);
-  assert.ok(isFew, text);
-  return { code: failed?.detail.code, hasThumbnail: count === 2, sentBytes };
+  const executablePath = findChromium();
+  const browser = await chromium.launch({ ...(executablePath && { executablePath }), args: chromiumArgs });
+  try {
+    const page = await openPage(browser, USES[use]);
+    const pids = await pageProcesses(browser);
+    const idleBytes = sumOf(pids, 'VmRSS');
+    await pick(page, path, last);
+    await untilDone(page, use);
+    const growth = sumOf(pids, 'VmHWM') - idleBytes;
+    const text = `${Math.round(growth / 1e6)} MB for a file of ${(bytes.length / 1e6).toFixed(1)} MB`;
+    say(text);
+    assert.ok(idleBytes > 0 && growth <= MOST_BYTES, text);
+    const [failed] = await eventsOf(page, 'upload-failed');
+    const thumbnails = await page.evaluate(
+      () => document.querySelector('secure-uploader')?.shadowRoot?.querySelectorAll('canvas').length,
+    );
+    const { bytes: sentBytes } = await sink.counts();
+    return { code: failed?.detail.code, hasThumbnail: thumbnails === 2, sentBytes };
+  } finally {
+    await browser.close();
+    rmSync(path);
+  }
 }
 
 const bombs = bombsOf({
