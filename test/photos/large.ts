@@ -39,18 +39,30 @@ function heicOfParts(size: number): Bytes {
   return build(build(0).length - 16);
 }
 
-const rowBytes = (edge: number): number => (4 * edge + 1) * edge;
-const png = (edge: number, isInterlaced: boolean): Bytes =>
-  pngOfSize(edge, edge, isInterlaced, compressedZeros(rowBytes(edge)));
+/** Returns the bytes of a picture with transparency, whose rows have one byte more. */
+const bytesOfRows = (width: number, height: number): number => (4 * width + 1) * height;
+/** How many pixels apart those of the seven passes of an interlaced picture are, from left to right and from top to bottom. */
+const PASSES = [8, 8, 8, 8, 4, 8, 4, 4, 2, 4, 2, 2, 1, 2];
+
+/** Returns a PNG file whose width and height are a multiple of eight. */
+function pngOf(edge: number, isInterlaced: boolean): Bytes {
+  const bytes = PASSES.reduce(
+    (sum, across, at) => (at % 2 ? sum : sum + bytesOfRows(edge / across, edge / (PASSES[at + 1] ?? 1))),
+    0,
+  );
+  const data = compressedZeros(isInterlaced ? bytes : bytesOfRows(edge, edge));
+  return pngOfSize(edge, edge, isInterlaced, data);
+}
 
 /** Pictures that are decoded: 64 megapixels, or fewer if their decoder needs more for each. */
 export const LARGE_PICTURES: Readonly<Record<string, () => Bytes>> = {
   'baseline.jpg': () => jpegOfSize(8000, 8000),
-  'baseline-with-film.jpg': () => join(jpegOfSize(8000, 8000), new Uint8Array(90 * MIB)),
+  'baseline-with-film.jpg': () => join(jpegOfSize(8000, 8000), new Uint8Array(22 * MIB)),
   'progressive.jpg': () => jpegOfSize(5990, 5990, { isProgressive: true }),
-  'not-interlaced.png': () => png(8000, false),
-  'interlaced.png': () => png(6700, true),
-  'lossless.webp': () => webpOfSize(6700, 6700),
+  'not-interlaced.png': () => pngOf(8000, false),
+  'interlaced.png': () => pngOf(6704, true),
+  // With bytes behind the picture, so that a smaller copy has fewer bytes.
+  'lossless.webp': () => join(webpOfSize(6700, 6700), new Uint8Array(MIB)),
 };
 
 /** Files of so many parts that they are refused. */
@@ -88,7 +100,7 @@ export const MANY_PARTS: Readonly<Record<string, () => Bytes>> = {
       16,
       16,
       false,
-      compressedZeros(rowBytes(16)),
+      compressedZeros(bytesOfRows(16, 16)),
       repeated(join(integer(0, 4), bytesOf('gAMA'), integer(0, 4)), 60 * MIB),
     ),
   'data-chunks.png': () =>
@@ -96,7 +108,7 @@ export const MANY_PARTS: Readonly<Record<string, () => Bytes>> = {
       16,
       16,
       false,
-      compressedZeros(rowBytes(16)),
+      compressedZeros(bytesOfRows(16, 16)),
       repeated(join(integer(0, 4), bytesOf('IDAT'), integer(0x35af061e, 4)), 60 * MIB),
     ),
   'chunks.webp': () => {
