@@ -114,8 +114,8 @@ export class ScanReader {
       parts.push({ plane: this.#planes.find(isNext) ?? fail(), tables: bytes[at + 1] ?? 0 });
     }
     const [first = 0, last = 0, bits = 0] = bytes.subarray(end - 3, end);
-    const readBlock = this.#isProgressive
-      ? this.#progressive(first, last, bits >> 4)
+    const blocks = this.#isProgressive
+      ? this.#progressive(first, last, bits > 15)
       : { readBlock: this.#sequential, endRun: () => undefined };
     const needsDc = !this.#isProgressive || (first === 0 && bits < 16);
     const needsAc = !this.#isProgressive || first > 0;
@@ -136,13 +136,13 @@ export class ScanReader {
     const readUnit = (unit: number): void => {
       const [x, y] = [unit % across, Math.floor(unit / across)];
       if (isSingle) {
-        readBlock.readBlock(only.plane, y * only.plane.stride + x, only.dc, only.ac);
+        blocks.readBlock(only.plane, y * only.plane.stride + x, only.dc, only.ac);
         return;
       }
       for (const { plane, dc, ac } of readers)
         for (let row = 0; row < plane.down; row++)
           for (let column = 0; column < plane.across; column++)
-            readBlock.readBlock(
+            blocks.readBlock(
               plane,
               (y * plane.down + row) * plane.stride + x * plane.across + column,
               dc,
@@ -162,7 +162,7 @@ export class ScanReader {
         if (!isRestart(bytes[from + 1])) return;
         const isEarly = steps(from) === 1 || steps(from) === 2;
         this.#restart(isEarly ? from : from + 2);
-        readBlock.endRun();
+        blocks.endRun();
         if (isEarly) {
           unit += interval - 1;
           continue;
@@ -252,8 +252,8 @@ export class ScanReader {
     if (count) this.#read(count);
   }
 
-  /** Returns how a progressive scan reads a block. `isLater` is not zero for scans that make values more exact. */
-  #progressive(first: number, last: number, isLater: number): { readBlock: ReadBlock; endRun(): void } {
+  /** Returns how a progressive scan reads a block. `isLater`: the scan makes values more exact. */
+  #progressive(first: number, last: number, isLater: boolean): { readBlock: ReadBlock; endRun(): void } {
     if (first > last || last > 63 || (first === 0 && last > 0)) fail();
     // How many blocks have no more codes.
     let run = 0;

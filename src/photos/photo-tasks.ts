@@ -1,9 +1,10 @@
 // What is done with photos, in a worker or in the page: smaller copies, thumbnails, and removing the location.
 
+import type { Bytes } from './bytes.ts';
 import { drawn, fillBehind, givesBackPixels } from './canvas.ts';
 import { type FilmType, readFilmType } from './films.ts';
 import { readSize, SIGNATURE_BYTES, typeOf } from './image-size.ts';
-import { stripLocation } from './strip-location.ts';
+import { type ReadAll, stripLocation } from './strip-location.ts';
 
 /** A message to the worker. The answer is a `TaskResult`. */
 export interface PhotoTask {
@@ -29,13 +30,21 @@ export async function runTask(
   { file, maxEdge, wanted }: PhotoTask,
   onRead: () => void = () => undefined,
 ): Promise<TaskResult> {
+  let bytes: Promise<Bytes> | undefined;
+  const read: ReadAll = () => {
+    bytes ??= file.arrayBuffer().then((buffer) => {
+      onRead();
+      return new Uint8Array(buffer);
+    });
+    return bytes;
+  };
   if (wanted === 'thumbnail') {
     const film = await readFilmType(file);
-    return film ?? (await scaled(file, maxEdge, true, onRead))?.canvas.transferToImageBitmap();
+    return film ?? (await scaled(file, read, maxEdge, true))?.canvas.transferToImageBitmap();
   }
-  const smaller = await resized(file, maxEdge, onRead);
+  const smaller = await resized(file, read, maxEdge);
   if (smaller || wanted === 'photo') return smaller;
-  const stripped = await stripLocation(file);
+  const stripped = await stripLocation(file, read);
   return stripped === file ? undefined : stripped;
 }
 
@@ -46,8 +55,8 @@ let isTruthful: Promise<boolean> | undefined;
  * Resolves with a smaller image; `undefined` if the file is no photo, small enough, animated, would not become smaller, or would
  * become another picture.
  */
-async function resized(file: File, maxEdge: number, onRead: () => void): Promise<Blob | undefined> {
-  const picture = await scaled(file, maxEdge, false, onRead);
+async function resized(file: File, read: ReadAll, maxEdge: number): Promise<Blob | undefined> {
+  const picture = await scaled(file, read, maxEdge, false);
   if (!picture) return undefined;
   const { canvas, context, type } = picture;
   const encode = (as: string): Promise<Blob> => canvas.convertToBlob({ type: as, quality: JPEG_QUALITY });
@@ -60,12 +69,11 @@ async function resized(file: File, maxEdge: number, onRead: () => void): Promise
   return blob.size < file.size ? blob : undefined;
 }
 
-async function scaled(file: File, maxEdge: number, isThumbnail: boolean, onRead: () => void) {
+async function scaled(file: File, read: ReadAll, maxEdge: number, isThumbnail: boolean) {
   if (file.size > MAX_BYTES || maxEdge === Number.POSITIVE_INFINITY) return undefined;
   const type = typeOf(new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer()));
   if (!type) return undefined;
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  onRead();
+  const bytes = await read();
   const size = readSize(bytes, type);
   if (!size?.isDecoded) return undefined;
   if (!isThumbnail && (size.isAnimated || Math.max(size.width, size.height) <= maxEdge)) return undefined;

@@ -65,6 +65,8 @@ function isMedia({ type, name = '' }: Blob & { readonly name?: string }, head: s
 }
 
 const bytesOf = async (part: Blob): Promise<Bytes> => new Uint8Array(await part.arrayBuffer());
+/** Resolves with the whole file. Its bytes must not be changed. */
+export type ReadAll = () => Promise<Bytes>;
 const latin1 = (bytes: Bytes): string => new TextDecoder('latin1').decode(bytes);
 
 /** Returns true if all pictures of an icon are bitmaps. PNG files may have metadata. */
@@ -86,27 +88,29 @@ function isIcon(bytes: Bytes): boolean {
 /**
  * Resolves with a photo without location and thumbnails, with the same picture and type. Resolves with `file` itself if it is no
  * such photo and has no location, and with 'unsupported' if the location can't be removed from its format, or the photo is
- * malformed. Rejects if the file can't be read.
+ * malformed. Rejects if the file can't be read. A caller that has read the file passes `read`.
  */
-export async function stripLocation(file: Blob & { readonly name?: string }): Promise<Blob | 'unsupported'> {
+export async function stripLocation(
+  file: Blob & { readonly name?: string },
+  read: ReadAll = () => bytesOf(file),
+): Promise<Blob | 'unsupported'> {
   // The content decides before type and name, which may be wrong.
   const head = textOf(await bytesOf(file.slice(0, HEAD_BYTES)));
   const clean = CLEANERS.find(([signature]) => signature.test(head))?.[1];
-  if (clean) return cleaned(file, clean);
-  if (SVG.test(head))
-    return file.size > MAX_BYTES || PLACE.test(latin1(await bytesOf(file))) ? 'unsupported' : file;
+  if (clean) return cleaned(file, read, clean);
+  if (SVG.test(head)) return file.size > MAX_BYTES || PLACE.test(latin1(await read())) ? 'unsupported' : file;
   if (REFUSED.test(head) || TGA.test(textOf(await bytesOf(file.slice(-TGA_END_BYTES))))) return 'unsupported';
-  if (ICON.test(head))
-    return file.size <= MAX_ICON_BYTES && isIcon(await bytesOf(file)) ? file : 'unsupported';
+  if (ICON.test(head)) return file.size <= MAX_ICON_BYTES && isIcon(await read()) ? file : 'unsupported';
   return !BITMAP.test(head) && isMedia(file, head) ? 'unsupported' : file;
 }
 
 async function cleaned(
   file: Blob,
+  read: ReadAll,
   clean: (bytes: Bytes) => Bytes[] | Promise<Bytes[]>,
 ): Promise<Blob | 'unsupported'> {
   if (file.size > MAX_BYTES) return 'unsupported';
-  const bytes = await bytesOf(file);
+  const bytes = await read();
   try {
     // A copy: the file on the disk may change until it is sent.
     return new Blob(await clean(bytes), { type: file.type });

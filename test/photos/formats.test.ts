@@ -1,6 +1,7 @@
 // Which files are cleaned, refused, or left as they are.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runTask } from '../../src/photos/photo-tasks.ts';
 import { stripLocation } from '../../src/photos/strip-location.ts';
 import { type Bytes, bytesOf, heic, integer, join, littleEndian, png, strip } from './support.ts';
 
@@ -222,6 +223,24 @@ test('refuses other images that may have a location, by their content, their end
     [bytesOf('TRUEVISION-XFILE. is the end of a TGA file'), 'a.txt', 'text/plain'],
     [bytesOf('\x0e\x10.FIT'), 'a.fit', ''],
   ]);
+});
+
+test('reads a file once, also if it is small enough for image-max-edge', async () => {
+  const file = new File([littleEndian], 'a.jpg');
+  let reads = 0;
+  const counted = Object.assign(file, {
+    arrayBuffer: () => {
+      reads += 1;
+      return Blob.prototype.arrayBuffer.call(file);
+    },
+  });
+  let isRead = 0;
+  const task = { file: counted, maxEdge: 1000, wanted: 'without-location' } as const;
+  const result = await runTask(task, () => {
+    isRead += 1;
+  });
+  assert.ok(result instanceof Blob && result.size < file.size);
+  assert.deepEqual([reads, isRead], [1, 1]);
 });
 
 test('keeps the type, and rejects if the file can not be read', async () => {
