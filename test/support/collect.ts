@@ -43,10 +43,17 @@ export async function settled(): Promise<void> {
 
 /** The timer of the browser, also while a test stops the clock. */
 const { setTimeout } = globalThis;
+
+/** Leaves the processor to workers, the service and other pages for `ms`. */
+export const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 /**
- * Number of looks in as many tasks. After them, `until` leaves the processor to the service and to other pages between two looks.
+ * Number of looks in as many tasks. After them, `until` leaves the processor to the service and to other pages between two looks:
+ * for 2 ms at first, and for 20 ms after some 250 looks.
  */
 const LOOKS_AT_ONCE = 50;
+const GREATEST_PAUSE_MS = 20;
+const pauseMs = (looks: number): number => Math.min(GREATEST_PAUSE_MS, 2 + Math.floor(looks / 14));
 
 /**
  * Resolves when `isTrue` returns true, or a promise of true. Looks once per task, and later every few milliseconds. If the test
@@ -62,7 +69,7 @@ export async function until(
       const answer = isTrue();
       if (answer === true || (await answer)) return;
       if (looks < LOOKS_AT_ONCE) await settled();
-      else await new Promise((resolve) => setTimeout(resolve, 2));
+      else await rest(pauseMs(looks - LOOKS_AT_ONCE));
     }
   } finally {
     waits.delete(says);

@@ -8,7 +8,7 @@ import type { SettingsInput } from '../../src/engine/uploader.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from './bytes.ts';
 import { jumpClock } from './clock.ts';
-import { quietFor, settled } from './collect.ts';
+import { quietFor, rest, settled } from './collect.ts';
 import { ModelService } from './model-service.ts';
 import { FILES, isOnSecondStorage, Tab } from './model-tab.ts';
 import { SlowDrive } from './slow-worker.ts';
@@ -234,7 +234,7 @@ export class World {
         uploader.allowSignIn();
         if (uploader.snapshot.auth.required) uploader.signIn();
       }
-      for (let round = 0; round < 5; round += 1) await settled();
+      await rest(5);
       const putCount = names.reduce((sum, name) => sum + (service.putCounts.get(name) ?? 0), 0);
       const isEndless = putCount > MOST_PUTS * names.length;
       if (!isEndless && !isStuck()) continue;
@@ -299,7 +299,7 @@ export class World {
         // Files that were added with `manual` wait for `start()`, even if `manual` is off by now.
         this.give(uploader.start());
       }
-      for (let round = 0; round < 5; round += 1) await settled();
+      await rest(5);
       if (isStuck()) {
         this.fault(`${stuck}: ${open().join(', ')}`);
         return;
@@ -313,7 +313,7 @@ export class World {
   }
 
   async #resolved(): Promise<void> {
-    for (const isStuck = this.#watch(); this.#pending.size > 0; await settled()) {
+    for (const isStuck = this.#watch(); this.#pending.size > 0; await rest(5)) {
       if (!isStuck()) continue;
       this.fault(`commands do not resolve: ${[...this.#pending.values()].join(', ')}`);
       return;
@@ -330,7 +330,7 @@ export class World {
         this.fault(`locks are held: ${left.map(({ name }) => name).join(', ')}`);
         return;
       }
-      await settled();
+      await rest(5);
     }
   }
 }
