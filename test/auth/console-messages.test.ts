@@ -1,6 +1,7 @@
 // Console messages for the author of a page whose own code prevents sign-in.
 import { expect } from '@open-wc/testing';
 import type { GetToken } from '../../src/core/config.ts';
+import { speedUp } from '../support/clock.ts';
 import { captureWarnings } from '../support/console.ts';
 import { closeAll, forever, open } from './open-session.ts';
 import { fixtures, granted, openSilent } from './scripted.ts';
@@ -19,6 +20,7 @@ async function ask({ session, next, changes }: ReturnType<typeof open>): Promise
 
 describe('the console', () => {
   it('reports the kind and the place of an error of getToken, and neither it nor an event contains the error', async () => {
+    speedUp(10);
     const ways: GetToken[] = [
       () => {
         throw new RangeError('secret-cookie ran out');
@@ -44,6 +46,7 @@ describe('the console', () => {
 
   it('describes a token if the page returned something else, and not the returned value', () =>
     captureWarnings(async (warnings) => {
+      speedUp(10);
       const [code] = await ask(open({ getToken: () => 'two words' }));
       expect(code).to.equal('token-malformed');
       expect(warnings).to.have.length(1);

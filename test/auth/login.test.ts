@@ -2,6 +2,7 @@
 import { expect, fixture, html } from '@open-wc/testing';
 import { defineLogin, type SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';
 import { findReference } from '../service/reference.ts';
+import { speedUp } from '../support/clock.ts';
 import { answerPush, password, readUser } from './people.ts';
 
 defineLogin();
@@ -196,6 +197,7 @@ describe('the sign-in form', () => {
   });
 
   it('waits for the phone and continues automatically, and reports when the phone declines', async () => {
+    speedUp(10);
     const form = await open('paul@example.com');
     await form.find('p', 'Select');
     await answerPush('paul', 'denied');

@@ -5,6 +5,7 @@ import type { Profile, SettingsInput } from '../../src/core/config.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
+import { speedUp } from '../support/clock.ts';
 import { deferred, settled, until } from '../support/collect.ts';
 import { newStore, world } from '../support/world.ts';
 
@@ -198,6 +199,7 @@ describe('a commit that the service answers with 202', () => {
   });
 
   it('does not keep other files from starting', async () => {
+    speedUp(10);
     const waiting = Array.from({ length: 40 }, () => freshFile(10));
     for (const file of waiting) await accept(file, -1, { headers: { 'retry-after': '300' } });
     const { uploader } = await createEngine(newStore(), { concurrency: 1 });

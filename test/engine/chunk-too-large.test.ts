@@ -5,6 +5,7 @@ import type { SettingsInput } from '../../src/core/config.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault, logOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
+import { speedUp } from '../support/clock.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { newStore, world } from '../support/world.ts';
@@ -29,6 +30,8 @@ const sizesOf = async (fileName: string): Promise<(number | undefined)[]> =>
     .map(({ sizeBytes }) => sizeBytes);
 
 describe('a chunk that the storage rejects as too large', () => {
+  beforeEach(() => speedUp(10));
+
   for (const sizeBytes of [4 * MIB, 6 * MIB])
     it(`is sent once, and then in halves (${sizeBytes / MIB} MiB)`, async () => {
       const file = freshFile(sizeBytes);

@@ -4,6 +4,7 @@ import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
 import { connect } from '../../src/engine/connection.ts';
 import { fileOf } from '../support/bytes.ts';
+import { speedUp } from '../support/clock.ts';
 import { until } from '../support/collect.ts';
 import { status, text } from '../support/junk-answers.ts';
 import { firstSeed } from '../support/scope.ts';
@@ -56,6 +57,7 @@ function serveSense(callCount: number, junk: readonly Pick<Said, 'status' | 'tex
 const isOk = ({ status }: Said): boolean => status >= 200 && status < 300;
 
 it('a service with invalid responses completes no upload without a receipt for each chunk and a successful commit', async () => {
+  speedUp(10);
   const ends = { done: 0, failed: 0 };
   const junk = fc.array(fc.record({ status, text }), { minLength: 1, maxLength: 4 });
   const check = async (callCount: number, answers: readonly Pick<Said, 'status' | 'text'>[]) => {

@@ -5,6 +5,7 @@ import type { GetToken, SettingsInput } from '../../src/core/config.ts';
 import type { Uploader } from '../../src/engine/uploader.ts';
 import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
 import { freshFile } from '../support/bytes.ts';
+import { speedUp } from '../support/clock.ts';
 import { deferred, settled, until } from '../support/collect.ts';
 import { newStore, world } from '../support/world.ts';
 
@@ -52,6 +53,7 @@ describe('a file that is added before the page has a token', () => {
   });
 
   it('waits for a token again if another setting of sign-in changes', async () => {
+    speedUp(10);
     const { uploader } = await world({
       service: 'reference',
       auth: 'auto',
@@ -90,6 +92,7 @@ describe('a file that is added before the page has a token', () => {
   });
 
   it('uses the next getToken when the one that is being called fails', async () => {
+    speedUp(10);
     const first = deferred<string>();
     const called: string[] = [];
     const { uploader } = await world({
@@ -107,6 +110,7 @@ describe('a file that is added before the page has a token', () => {
   });
 
   it('waits if each getToken fails and the page sets another one each time', async () => {
+    speedUp(10);
     const calledMs: number[] = [];
     const failing = (): GetToken => {
       let isFirst = true;
@@ -213,6 +217,7 @@ it('an accepted upload of an earlier visit is completed when the page sets getTo
 });
 
 it('an upload keeps to the sign-in that it has used, because the next token may be of another user', async () => {
+  speedUp(10);
   const file = freshFile(3 * 65_536);
   const match = { fileName: file.name };
   let calls = 0;

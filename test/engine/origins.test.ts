@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
 import { answer, sent } from '../service/fake-storage.ts';
 import { fileOf } from '../support/bytes.ts';
-import { stopClock } from '../support/clock.ts';
+import { speedUp, stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
 import { world } from '../support/world.ts';
@@ -12,6 +12,7 @@ import { world } from '../support/world.ts';
 describe('a storage that accepts connections and is silent', () => {
   for (const concurrency of [1, 'auto'] as const)
     it(`holds up no upload to another storage (concurrency ${concurrency})`, async () => {
+      speedUp(10);
       const service = new ScriptedService();
       service.answerAll('open', 'presign', 'commit');
       const { presign } = service.calls;

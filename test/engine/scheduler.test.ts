@@ -5,10 +5,10 @@ import { UploaderError } from '../../src/core/errors.ts';
 import type { FileSnapshot } from '../../src/core/types.ts';
 import { addFault } from '../service/reference.ts';
 import { fileOf, freshFile } from '../support/bytes.ts';
-import { stopClock } from '../support/clock.ts';
+import { speedUp, stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
 import type { Request } from '../support/scripted-service.ts';
-import { slowWorker } from '../support/slow-worker.ts';
+import { gatedWorker, slowWorker } from '../support/slow-worker.ts';
 import { newStore, world } from '../support/world.ts';
 
 /** Waits until the engine has finished all work that needs no network, timer or worker. */
@@ -18,6 +18,7 @@ async function settle(): Promise<void> {
 
 describe('a large file whose bytes do not arrive', () => {
   it('does not stop the files behind it from being uploaded', async () => {
+    speedUp(10);
     const engine = world({ ...slowWorker() });
     engine.service.answerAll();
     const small = Array.from({ length: 8 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
@@ -75,6 +76,7 @@ describe('a large file whose bytes do not arrive', () => {
 
 describe('files of a drive that is gone', () => {
   it('do not stop the files behind them from being uploaded', async () => {
+    speedUp(10);
     const engine = world({ ...slowWorker(), concurrency: 6 });
     engine.service.answerAll();
     const gone = Array.from({ length: 60 }, (_, index) => fileOf(index, 200, `gone-${index}.jpg`));
@@ -85,6 +87,7 @@ describe('files of a drive that is gone', () => {
   });
 
   it('do not stop them, either, if they are more than may run while they wait', async () => {
+    speedUp(10);
     const engine = world({ ...slowWorker(), concurrency: 1 });
     engine.service.answerAll();
     const gone = Array.from({ length: 20 }, (_, index) => fileOf(index, 200, `gone-${index}.jpg`));
@@ -96,8 +99,8 @@ describe('files of a drive that is gone', () => {
 
   it('say that they wait for the file, and continue when its bytes arrive, also before `transformFile`', async () => {
     for (const settings of [{}, { transformFile: (file: File) => file }]) {
-      const gate = crypto.randomUUID();
-      const engine = world({ ...slowWorker(gate, 0), ...settings });
+      const { workerUrl, gate } = gatedWorker(0);
+      const engine = world({ workerUrl, ...settings });
       engine.service.answerAll();
       // The worker must have started before the clock stops.
       await engine.uploader.addFiles([fileOf(1, 0, 'empty.bin')]);
@@ -114,7 +117,7 @@ describe('files of a drive that is gone', () => {
       } finally {
         clock.restore();
       }
-      new BroadcastChannel(gate).postMessage('');
+      gate.open();
       await engine.waitForChange('upload-completed', 2);
       expect(engine.changeNames('cloud.bin')).to.include.members(['upload-paused', 'upload-resumed']);
       expect(engine.details('upload-paused').map(({ reason }) => reason)).to.deep.equal(['slow-file']);
@@ -124,6 +127,7 @@ describe('files of a drive that is gone', () => {
 
 describe('as many failing files as may run at once', () => {
   it('do not stop the files behind them from being uploaded', async () => {
+    speedUp(10);
     const bad = Array.from({ length: 3 }, () => freshFile(100));
     for (const { name } of bad)
       await addFault({ operation: 'put', status: 503, times: 10_000, match: { fileName: name } });
@@ -160,6 +164,7 @@ describe('as many failing files as may run at once', () => {
 describe('a large file whose requests fail', () => {
   for (const operation of ['session', 'chunks'] as const)
     it(`does not stop the files behind it from being uploaded (${operation})`, async () => {
+      speedUp(10);
       const large = freshFile(40 * 65_536);
       await addFault({ operation, status: 500, times: 10_000, match: { fileName: large.name } });
       const { uploader } = await world({ service: 'reference', policy: { baseMs: 300, capMs: 600 } });

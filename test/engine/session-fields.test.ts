@@ -7,6 +7,7 @@ import type { PickedFile, SessionFile } from '../../src/core/types.ts';
 import type { Uploader } from '../../src/engine/uploader.ts';
 import { addFault, logOf } from '../service/reference.ts';
 import { freshFile } from '../support/bytes.ts';
+import { speedUp } from '../support/clock.ts';
 import { rejection, until } from '../support/collect.ts';
 import { newStore, world } from '../support/world.ts';
 
@@ -200,6 +201,7 @@ describe('`profile.chunkSize`', () => {
   });
 
   it('fails the upload with `bad-response` for a size that is no whole number above 0', async () => {
+    speedUp(10);
     for (const chunkBytes of [0, -1, 1.5, '8', null]) {
       const file = freshFile(10);
       await addFault({

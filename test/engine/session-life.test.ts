@@ -4,6 +4,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Session } from '../../src/core/types.ts';
 import { fileOf } from '../support/bytes.ts';
+import { speedUp } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
 import { createUnfinished, newStore, type World, world } from '../support/world.ts';
 
@@ -183,6 +184,7 @@ describe('a session that is lost', () => {
   });
 
   it('is shown as a wait again when nothing else of the upload moves any more', async () => {
+    speedUp(10);
     const engine = world({ batchSize: 1, policy: { attempts: 3, baseMs: 1e6, capMs: 1e6 } });
     engine.service.answerAll('open');
     await engine.uploader.addFiles([fileOf(1, 3000, 'a.bin')]);
@@ -200,6 +202,7 @@ describe('a session that is lost', () => {
 
 describe('a file of one chunk that another tab is sending', () => {
   it('says so when smaller chunks need its lock', async () => {
+    speedUp(10);
     const file = fileOf(1, 900, 'a.bin');
     const store = newStore();
     const other = world({ store, keepFiles: true, answers: ['open', 'presign'] });

@@ -5,6 +5,7 @@ import type { SettingsInput } from '../../src/core/config.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault, logOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
+import { speedUp } from '../support/clock.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { newStore, world } from '../support/world.ts';
@@ -187,6 +188,8 @@ describe('the chunk size', () => {
 });
 
 describe('a 413', () => {
+  beforeEach(() => speedUp(10));
+
   const reject = async (file: File, sizeBytes: number): Promise<unknown> =>
     addFault({
       operation: 'put',

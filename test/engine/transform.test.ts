@@ -4,6 +4,7 @@ import { expect } from '@open-wc/testing';
 import { createSettings } from '../../src/core/config.ts';
 import { prepare } from '../../src/engine/prepare.ts';
 import { fileOf, sha256 } from '../support/bytes.ts';
+import { speedUp } from '../support/clock.ts';
 import { deferred, settled, until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { createUnfinished, newStore, type World, world } from '../support/world.ts';
@@ -102,6 +103,7 @@ describe('an upload whose transformFile', () => {
       }));
 
   it('never ends needs its file again, if that does not answer any more', async () => {
+    speedUp(10);
     const gone = fileOf(1, 900, 'gone.mov');
     const { slice } = gone;
     const never = () => new Promise<never>(() => undefined);

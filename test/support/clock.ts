@@ -33,6 +33,31 @@ export function skipTime(ms: number): () => void {
   };
 }
 
+/**
+ * Makes the clocks and timers of the page `factor` times as fast until the end of the test. For tests that wait for seconds in the
+ * engine, in which workers or the network take part, so that the clock cannot stop.
+ */
+export function speedUp(factor: number): void {
+  const { setTimeout } = globalThis;
+  const { now } = Date;
+  const pageNow = performance.now.bind(performance);
+  const startMs = now();
+  const pageStartMs = pageNow();
+  Date.now = () => Math.round(startMs + (now() - startMs) * factor);
+  Object.assign(performance, { now: () => pageStartMs + (pageNow() - pageStartMs) * factor });
+  const start = (run: () => void, ms = 0) => setTimeout(run, ms / factor);
+  Object.assign(globalThis, { setTimeout: start });
+  const { timeout } = AbortSignal;
+  AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / factor);
+  restoreStopped = () => {
+    Date.now = now;
+    Reflect.deleteProperty(performance, 'now');
+    Object.assign(globalThis, { setTimeout });
+    AbortSignal.timeout = timeout;
+    restoreStopped = () => undefined;
+  };
+}
+
 /** Restores the clock after a test that timed out while it was stopped: the test runner needs the timers of the browser. */
 let restoreStopped: () => void = () => undefined;
 afterEach(() => restoreStopped());

@@ -4,25 +4,39 @@ const workerOf = (text: string): { readonly workerUrl: string } => ({
   workerUrl: `/test-script.js?text=${encodeURIComponent(text)}`,
 });
 
-/**
- * Returns settings with a worker that answers at once for slices of up to `sizeBytes`, and for all others after a message on the
- * channel `gate`.
- */
-export const slowWorker = (
-  gate: string = crypto.randomUUID(),
-  sizeBytes = 100,
-): { readonly workerUrl: string } =>
-  workerOf(`
-    const channel = new BroadcastChannel('${gate}');
+interface Gate {
+  /** Lets all slices pass, also those for workers that start later. */
+  open(): void;
+}
+
+/** Returns a worker that answers at once for slices of up to `sizeBytes`, and for all others once its gate is open. */
+export function gatedWorker(sizeBytes = 100): { readonly workerUrl: string; readonly gate: Gate } {
+  const channel = new BroadcastChannel(crypto.randomUUID());
+  const open = (): void => {
+    channel.onmessage = () => channel.postMessage('opened');
+    channel.postMessage('opened');
+  };
+  const { workerUrl } = workerOf(`
+    const channel = new BroadcastChannel('${channel.name}');
     const opened = new Promise((resolve) => {
-      channel.onmessage = resolve;
+      channel.onmessage = ({ data }) => {
+        if (data === 'opened') resolve();
+      };
     });
     onmessage = async ({ data: { id, slice } }) => {
-      if (slice.size > ${sizeBytes}) await opened;
+      if (slice.size > ${sizeBytes}) {
+        channel.postMessage('asked');
+        await opened;
+      }
       const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', await slice.arrayBuffer()));
       postMessage({ id, hash: Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('') });
     };
     postMessage('ready');`);
+  return { workerUrl, gate: { open } };
+}
+
+/** Returns settings with a worker that answers for slices of up to 100 bytes, and never for all others. */
+export const slowWorker = (): { readonly workerUrl: string } => ({ workerUrl: gatedWorker().workerUrl });
 
 /** Type of the slices of a file on the drive. */
 const ON_DRIVE = 'test/drive';

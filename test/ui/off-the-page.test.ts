@@ -2,6 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { tokenOf } from '../service/reference.ts';
+import { speedUp } from '../support/clock.ts';
 import { until } from '../support/collect.ts';
 import { world } from '../support/world.ts';
 import { nextEvent, textFile } from './support.ts';
@@ -72,6 +73,7 @@ function watchPage() {
 
 describe('an element that is removed from the page', () => {
   it('permanently leaves no listener, no channel and no timer', async () => {
+    speedUp(10);
     const page = watchPage();
     try {
       const { element } = await world({ element: true, service: 'reference' });
@@ -87,6 +89,7 @@ describe('an element that is removed from the page', () => {
   });
 
   it('accepts files, and uploads them once it is added again, with a new sign-in', async () => {
+    speedUp(10);
     const page = watchPage();
     try {
       let askedCount = 0;

@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { Change } from '../../src/core/changes.ts';
 import { tokenOf } from '../service/reference.ts';
+import { speedUp } from '../support/clock.ts';
 import { until } from '../support/collect.ts';
 import { world } from '../support/world.ts';
 import { nextEvent, textFile } from './support.ts';
@@ -43,6 +44,7 @@ describe('a getToken that fails', () => {
   });
 
   it('during an outage that outlasts the token shows no button, and the upload ends', async () => {
+    speedUp(10);
     const { fetch } = globalThis;
     const token = await tokenOf('alice');
     const states: string[] = [];
@@ -79,6 +81,7 @@ describe('a getToken that fails', () => {
   });
 
   it('because the property `token` is invalid is called a second after the page has set another one', async () => {
+    speedUp(10);
     const { element } = await world({
       element: true,
       service: 'reference',

@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../../src/core/types.ts';
 import type { UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
-import { stopClock } from '../../support/clock.ts';
+import { speedUp, stopClock } from '../../support/clock.ts';
 import { deferred, settled, until } from '../../support/collect.ts';
 import { createUnfinished, world } from '../../support/world.ts';
 
@@ -148,6 +148,7 @@ describe('a file whose handle was saved', () => {
   });
 
   it('does not wait for those before it whose drive never answers', async () => {
+    speedUp(10);
     const { store, remove } = await createWithHandle();
     for (let count = 1; count < 7; count += 1) await createWithHandle({ store });
     let askedCount = 0;

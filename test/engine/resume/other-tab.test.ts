@@ -4,12 +4,15 @@ import { expect } from '@open-wc/testing';
 import type { UploaderOptions } from '../../../src/engine/uploader.ts';
 import type { UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
+import { speedUp } from '../../support/clock.ts';
 import { settled, until } from '../../support/collect.ts';
 import { createUnfinished, halfWay, newStore, type World, world } from '../../support/world.ts';
 
 const file = fileOf(1, 2500, 'a.bin');
 
 describe('a saved upload that another tab runs while the page opens', () => {
+  beforeEach(() => speedUp(10));
+
   /** Returns two tabs: `one` runs the upload and has stored one of three chunks, `other` was opened afterwards. */
   async function opened(): Promise<{ store: UploadStore; one: World; other: World }> {
     const store = newStore();
@@ -168,6 +171,8 @@ describe('a saved upload that another tab runs while the page opens', () => {
 });
 
 describe('a kept file that another tab sends while the page opens', () => {
+  beforeEach(() => speedUp(10));
+
   /** Like `opened()`, with `keep-files`. */
   async function kept(): Promise<{ store: UploadStore; one: World; other: World }> {
     const store = newStore();

@@ -3,9 +3,10 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../../src/core/errors.ts';
 import { bytesOf, fileOf } from '../../support/bytes.ts';
+import { speedUp } from '../../support/clock.ts';
 import { deferred, settled, until } from '../../support/collect.ts';
 import { onDrive } from '../../support/drive.ts';
-import { slowWorker } from '../../support/slow-worker.ts';
+import { gatedWorker, slowWorker } from '../../support/slow-worker.ts';
 import { createUnfinished, type World, world } from '../../support/world.ts';
 
 const noWorker = { workerUrl: '/no-such-worker.js', concurrency: 1 };
@@ -86,15 +87,14 @@ describe('an added file that differs from a needed one in its time', () => {
   });
 
   it('counts for max-files when it was compared, and uploads-finished waits for it', async () => {
-    const gate = new BroadcastChannel(crypto.randomUUID());
-    const engine = await nextVisit({ maxFiles: 2, ...slowWorker(gate.name) });
+    const { workerUrl, gate } = gatedWorker();
+    const engine = await nextVisit({ maxFiles: 2, workerUrl });
     const adding = engine.uploader.addFiles([other()]);
     await settled();
     await engine.uploader.addFiles([fileOf(5, 100, 'b.bin')]);
     await engine.waitForChange('upload-completed');
     expect(engine.details('uploads-finished')).to.deep.equal([]);
-    gate.postMessage('open');
-    gate.close();
+    gate.open();
     await adding;
     await engine.waitForChange('uploads-finished');
     expect(phasesOf(engine)).to.deep.equal(['needs-file', 'done']);
@@ -176,6 +176,7 @@ describe('a file that is opened again by its handle', () => {
   }
 
   it('is requested if the handle never answers, and commands do not wait for it', async () => {
+    speedUp(10);
     const asked = deferred();
     const engine = await touched(() => {
       asked.resolve();
