@@ -14,9 +14,9 @@ const filesIn = (folder, names) => names.split(' ').map((name) => `test/${folder
  * CONTRIBUTING.md describes the stages.
  */
 export const STAGES = [
-  { name: 'engines-chromium', suites: ['wtr'] },
-  { name: 'engines-firefox', suites: ['wtr'], browsers: 'firefox' },
-  { name: 'engines-webkit', suites: ['wtr'], browsers: 'webkit' },
+  { name: 'engines-chromium', suites: ['parts', 'engine', 'ui'] },
+  { name: 'engines-firefox', suites: ['parts', 'engine', 'ui'], browsers: 'firefox' },
+  { name: 'engines-webkit', suites: ['parts', 'engine', 'ui'], browsers: 'webkit' },
   { name: 'sign-in', suites: ['auth'], browsers: 'chromium,firefox' },
   { name: 'journeys', suites: ['e2e'], browsers: 'chromium,firefox,webkit' },
   {

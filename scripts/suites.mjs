@@ -7,8 +7,6 @@ import { readResults } from './results.mjs';
 
 const own = fileURLToPath(new URL('..', import.meta.url));
 
-const PAGE_FOLDERS = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'];
-
 /**
  * The suites, with their files and the number of files that run in parallel (`concurrency`). Two suites run at a time, longest
  * first, so that both queues end at about the same time. If `needsBuild` is true, the suite loads the output of
@@ -23,7 +21,21 @@ export const SUITES = [
     concurrency: 2,
     needsBuild: true,
   },
-  { name: 'wtr', title: 'In pages', folders: PAGE_FOLDERS.map((name) => `test/${name}`), isInPages: true },
+  { name: 'engine', title: 'The engine in pages', folders: ['test/engine'], isInPages: true },
+  { name: 'ui', title: 'The widget in pages', folders: ['test/ui'], isInPages: true },
+  {
+    name: 'server',
+    title: 'The reference service',
+    folders: ['test/server', 'test/photos', 'test/survival'],
+    concurrency: 2,
+  },
+  { name: 'package', title: 'The package', folders: ['test/package'], concurrency: 2, needsBuild: true },
+  {
+    name: 'parts',
+    title: 'Parts in pages',
+    folders: ['core', 'service', 'auth', 'store', 'pipeline'].map((name) => `test/${name}`),
+    isInPages: true,
+  },
   {
     name: 'auth',
     title: 'Journeys of sign-in',
@@ -32,13 +44,6 @@ export const SUITES = [
     concurrency: 2,
     needsBuild: true,
   },
-  {
-    name: 'server',
-    title: 'The reference service',
-    folders: ['test/server', 'test/photos', 'test/survival'],
-    concurrency: 2,
-  },
-  { name: 'package', title: 'The package', folders: ['test/package'], concurrency: 2, needsBuild: true },
 ];
 
 /** Returns the arguments for Node to run these files of a suite. */

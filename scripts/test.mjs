@@ -3,7 +3,7 @@
 // Arguments after `--`:
 // - paths: runs only these files.
 // - `--changed`: runs only tests that relate to changes since the merge base with `main`.
-// - `--only=check,wtr,server,package,auth,e2e`: runs only these suites.
+// - `--only=check,parts,engine,ui,server,package,auth,e2e`: runs only these suites.
 // - `--name=words`: runs only tests with matching titles.
 // - `--stage=name`: runs a stage of `npm run verify`.
 import { execFile } from 'node:child_process';

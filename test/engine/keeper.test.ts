@@ -7,7 +7,6 @@ import type { PickedFile } from '../../src/core/types.ts';
 import { deleteUploads } from '../../src/engine/sign-out.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { speedUp } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
 import { newStore, type World, world } from '../support/world.ts';
 
@@ -229,7 +228,6 @@ describe('with a file keeper, the next page', () => {
   });
 
   it('gets the files of a worker that answers late', async () => {
-    speedUp(10);
     const page = await begin();
     const other = open({ manual: true });
     await other.uploader.addFiles(named('one.bin'));

@@ -223,7 +223,7 @@ describe('npm run verify', () => {
       assert.equal(stages.length, 1, `${file} is in ${stages}`);
     }
     const suites = new Set(STAGES.flatMap(({ suites: own = [] }) => own));
-    assert.deepEqual([...suites].sort(), ['auth', 'e2e', 'package', 'server', 'wtr']);
+    assert.deepEqual([...suites].sort(), ['auth', 'e2e', 'engine', 'package', 'parts', 'server', 'ui']);
   });
 
   test('has only stages that CONTRIBUTING.md describes, and rejects others', async () => {
