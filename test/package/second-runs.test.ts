@@ -52,10 +52,11 @@ describe('npm test', () => {
     );
     const { status, stdout } = await node(['node_modules/@web/test-runner/dist/bin.js', '--files', file], {
       BROWSERS: 'chromium',
-      FILE_LIMIT_MS: '3000',
+      FILE_LIMIT_MS: '6000',
     });
-    assert.match(stdout, /one: Timeout of 1200ms exceeded\. .*, waits for the end of one/);
-    assert.match(stdout, /three: did not end, waits for the end of three/);
+    assert.match(stdout, /one: Timeout of 2400ms exceeded\. .*, waits for the end of one/);
+    // Which one is running at the limit depends on the time that the page took to load.
+    assert.match(stdout, /(two|three): did not end, waits for the end of \1/);
     assert.equal(status, 1);
   });
 
