@@ -189,38 +189,23 @@ describe('settings', () => {
     expect([...text.warnings, ...values.warnings]).to.deep.equal([]);
   });
 
-  it('treat an empty attribute and `auto` as unset, without a warning', () => {
-    const lists = ['auth', 'responseMode', 'silent', 'hash', 'onConflict'];
-    const texts = ['redirectUri', 'idpId', 'scope', 'authHeader', 'workerUrl', 'keeperUrl'];
-    const numbers = [
-      'minFiles',
-      'maxFiles',
-      'concurrency',
-      'batchSize',
-      'keepDays',
-      'retryMinutes',
-      'maxFileSize',
-      'chunkSize',
-      'throttle',
-    ];
-    for (const name of [...lists, ...texts, ...numbers, ...PATHS])
-      for (const value of numbers.includes(name) ? ['', 'auto'] : [''])
-        expect(read({ [name]: value }), `${name}="${value}"`).to.deep.equal({
-          settings: DEFAULTS,
-          warnings: [],
-        });
+  it('treat an empty attribute and `auto` as unset, without a warning, if they protect no user', () => {
+    const lists = ['hash', 'onConflict'];
+    const texts = ['redirectUri', 'idpId', 'authHeader', 'workerUrl', 'keeperUrl'];
+    const numbers = ['concurrency', 'batchSize', 'retryMinutes', 'chunkSize', 'throttle'];
+    const limits = ['minFiles', 'maxFiles', 'keepDays', 'maxFileSize'];
+    const paths = PATHS.filter((name) => !/^(commit|cancel|logout)/.test(name));
+    const empty = [...lists, ...texts, ...numbers, ...paths].map((name) => [name, '']);
+    const auto = [...numbers, ...limits].map((name) => [name, 'auto']);
+    for (const [name, value] of [...empty, ...auto] as [string, string][])
+      expect(read({ [name]: value }), `${name}="${value}"`).to.deep.equal({
+        settings: DEFAULTS,
+        warnings: [],
+      });
   });
 
   const bad: readonly (readonly [keyof SettingsInput, unknown, keyof Settings, unknown])[] = [
-    ['auth', 'popups', 'auth', 'auto'],
-    ['responseMode', 'form_post', 'responseMode', 'query'],
-    ['silent', 'yes', 'silent', 'auto'],
     ['hash', 'md5', 'hash', 'sha-256'],
-    ['minFiles', '-1', 'minFiles', 0],
-    ['maxFiles', '0', 'maxFiles', Number.POSITIVE_INFINITY],
-    ['maxFiles', '2.5', 'maxFiles', Number.POSITIVE_INFINITY],
-    ['maxFileSize', 'huge', 'maxFileSizeBytes', Number.POSITIVE_INFINITY],
-    ['maxFileSize', -1, 'maxFileSizeBytes', Number.POSITIVE_INFINITY],
     ['chunkSize', '0', 'chunkSizeBytes', 'auto'],
     ['chunkSize', '8 mebibytes', 'chunkSizeBytes', 'auto'],
     ['concurrency', 'many', 'concurrency', 'auto'],
@@ -229,24 +214,16 @@ describe('settings', () => {
     ['batchSize', 'all', 'batchSize', 64],
     ['batchSize', 10_001, 'batchSize', 64],
     ['throttle', 'slow', 'throttleBytesPerSecond', Number.POSITIVE_INFINITY],
-    ['keepDays', 3651, 'keepMs', DEFAULTS.keepMs],
     ['retryMinutes', 0, 'retryMs', DEFAULTS.retryMs],
     ['onConflict', 'replace', 'onConflict', 'fail'],
   ];
   /** Expected end of the warning about each attribute. */
   const HINTS: Readonly<Record<string, string>> = {
-    auth: 'is not one of auto, token, popup, redirect, local, none; using auto.',
-    'response-mode': 'is not one of query, fragment; using query.',
-    silent: 'is not one of auto, off; using auto.',
     hash: 'is not one of sha-256, blake3; using sha-256.',
     'on-conflict': 'is not one of fail, rename; using fail.',
-    'min-files': 'is not a whole number from 0 to 9007199254740991; using the default.',
-    'max-files': 'is not a whole number from 1 to 9007199254740991; using the default.',
     concurrency: 'is not a whole number from 1 to 64; using the default.',
     'batch-size': 'is not a whole number from 1 to 10000; using the default.',
-    'keep-days': 'is not a whole number from 1 to 3650; using the default.',
     'retry-minutes': 'is not a whole number from 1 to 525600; using the default.',
-    'max-file-size': 'is not a size such as 8MiB or 500MB; using the default.',
     'chunk-size': 'is not a size such as 8MiB or 500MB; using the default.',
     throttle: 'is not a size such as 8MiB or 500MB; using the default.',
   };

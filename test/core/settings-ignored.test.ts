@@ -38,8 +38,7 @@ describe('the settings', () => {
       'profile.sendSize is unknown.',
     ]);
     const times = { popupMs: 5, hostMs: '7', pollMS: 5, pollMs: '10s', silentMs: 0 };
-    expect(warningsOf({ authOptions: { sameUserFeild: 'id', times } })).to.deep.equal([
-      'authOptions.sameUserFeild is unknown.',
+    expect(warningsOf({ authOptions: { times } })).to.deep.equal([
       'authOptions.times.pollMS is unknown.',
       'authOptions.times.pollMs is invalid.',
       'authOptions.times.silentMs is invalid.',
@@ -54,9 +53,6 @@ describe('the settings', () => {
       'accept is no text. Write the types with commas, as in ".pdf,image/*".',
     ]);
     expect(list.settings.accept).to.equal('.pdf,image/*');
-    const text = read({ getToken: 'abc' as never });
-    expect(text.warnings).to.deep.equal(['getToken is no function. A token itself is the property `token`.']);
-    expect(text.settings.getToken).to.equal(undefined);
     for (const auth of ['popup', 'redirect', 'local', 'none'] as const) {
       const { settings, warnings } = read({ auth, getToken });
       expect(warnings).to.deep.equal([`getToken is not used with auth="${auth}".`]);

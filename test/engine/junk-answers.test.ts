@@ -64,7 +64,7 @@ it('a service with invalid responses completes no upload without a receipt for e
     const said = serveSense(callCount, answers);
     const engine = world({
       noResume: true,
-      cancelPath: '',
+      cancelPath: undefined,
       // By default, a commit is repeated for an hour after a 202.
       commitDeadlineMs: 1,
       connect: (...given) => ({ ...connect(...given), put: async () => undefined }),

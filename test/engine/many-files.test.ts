@@ -85,7 +85,7 @@ describe(`a list of ${COUNT} files`, () => {
   });
 
   it('are paused, resumed and canceled together', async () => {
-    const engine = await listOf(COUNT, { cancelPath: '' });
+    const engine = await listOf(COUNT, { cancelPath: undefined });
     const turns: number[] = [];
     turns.push(await turnsDuring(() => engine.uploader.pause()));
     expect(new Set(engine.phases())).to.deep.equal(new Set(['paused']));

@@ -147,12 +147,18 @@ describe('a property', () => {
   });
 
   it('that is text, as from a template, means the same as its attribute', async () => {
-    const { element } = await world({ element: true, service: 'reference' });
+    const uploadOrigins = 'https://files.example';
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      manual: true,
+      uploadOrigins,
+    });
     Object.assign(element, {
       maxFiles: ' 2 ',
       maxFileSize: ' 5 Kb ',
       accept: ' .TXT ,\n image/* ',
-      manual: '',
+      uploadOrigins: `\n${uploadOrigins}/ `,
     });
     await captureWarnings(async (warnings) => {
       await element.updateComplete;

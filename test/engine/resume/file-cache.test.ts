@@ -275,7 +275,7 @@ describe('with `keep-files`', () => {
   });
 
   it('a file is deleted when its upload is canceled, removed or deleted with all data', async () => {
-    const engine = world({ ...kept, manual: true, cancelPath: '', store });
+    const engine = world({ ...kept, manual: true, cancelPath: undefined, store });
     await engine.uploader.addFiles(['a', 'b', 'c'].map((each, at) => fileOf(at, 10, each)));
     await keeps(3);
     await engine.uploader.cancel(engine.id('a'));
