@@ -176,7 +176,11 @@ inWorlds({ sites: ['same-site'] }, () => {
   test('S12: signing in by window and by form, and an upload, write nothing to the console', async () => {
     const lines: string[] = [];
     world.context.on('console', (message) => lines.push(message.text()));
-    const page = await world.open('silent="off"');
+    // What a page must set; otherwise the console says so.
+    const { baseUrl: issuer, storageUrl } = world.service;
+    const page = await world.open(
+      `silent="off" owner="alice" upload-origins="${storageUrl}" issuer="${issuer}"`,
+    );
     await pick(page, world);
     await signInByWindow(page, world);
     await untilEvent(page, 'upload-completed');

@@ -46,7 +46,9 @@ describe('A strict page', () => {
   }
 
   const element = (attributes = ''): string =>
-    world.elementWith(`chunk-size="256KiB" data-token="${token}" ${attributes}`);
+    world.elementWith(
+      `owner="alice" upload-origins="${world.service.storageUrl}" chunk-size="256KiB" data-token="${token}" ${attributes}`,
+    );
 
   /** Picks a new file in the element that `selector` finds. Returns the hash of the file. */
   async function pick(page: Page | Frame, selector: string, name: string): Promise<string> {

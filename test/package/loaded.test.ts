@@ -24,13 +24,15 @@ import './sign-in-size.ts';
 function upload(
   page: Page,
   text: string,
-  settings: { baseUrl: string; token: string },
+  settings: { baseUrl: string; storageUrl: string; token: string },
   hash: 'sha-256' | 'blake3' = 'sha-256',
 ) {
   return page.evaluate(
-    async ({ text, settings: { baseUrl, token }, hash }) => {
+    async ({ text, settings: { baseUrl, storageUrl, token }, hash }) => {
       const element = document.createElement('secure-uploader');
       element.setAttribute('base-url', baseUrl);
+      element.setAttribute('upload-origins', storageUrl);
+      element.setAttribute('owner', 'alice');
       element.setAttribute('parent-id', 'folder-a');
       element.setAttribute('commit-path', '/files/uploadsession/commit');
       element.setAttribute('hash', hash);
@@ -65,11 +67,12 @@ describe('The package in a page', () => {
   let browser: Browser;
   let service: Service;
   const dataDir = temporaryFolder();
-  let settings: { baseUrl: string; token: string };
+  let settings: { baseUrl: string; storageUrl: string; token: string };
   before(async () => {
     app = await sharedApp();
     service = await startService({ ...options, dataDir });
-    settings = { baseUrl: service.baseUrl, token: (await service.createToken('alice')).token };
+    const { baseUrl, storageUrl } = service;
+    settings = { baseUrl, storageUrl, token: (await service.createToken('alice')).token };
     browser = await chromium.launch({ executablePath: findChromium() ?? '', args: chromiumArgs });
   });
   after(async () => {
@@ -120,7 +123,7 @@ describe('The package in a page', () => {
   test('loads the worker for BLAKE3 from beside that file', async (t) => {
     const { cdn, page, errors } = await openFromCdn(t);
     const other = join(dataDir, 'blake3');
-    const { baseUrl, createToken, allowOrigin, close } = await startService({
+    const { baseUrl, storageUrl, createToken, allowOrigin, close } = await startService({
       ...options,
       dataDir: other,
       hash: 'blake3',
@@ -128,7 +131,7 @@ describe('The package in a page', () => {
     t.after(close);
     allowOrigin(new URL(page.url()).origin);
     const { token } = await createToken('alice');
-    const ended = await upload(page, vector.text, { baseUrl, token }, 'blake3');
+    const ended = await upload(page, vector.text, { baseUrl, storageUrl, token }, 'blake3');
     assert.deepEqual(ended, { type: 'upload-completed', reported: vector.blake3 });
     assert.deepEqual(plain(cdn.asked), ['/hash-wasm.worker.js', ...FIRST]);
     assert.deepEqual(errors, []);
