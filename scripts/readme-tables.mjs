@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { createSettings } from '../src/core/config.ts';
+import { attributeOf, createSettings, PROTECTING } from '../src/core/config.ts';
 import { canRetry, ERROR_CODES } from '../src/core/error-codes.ts';
 import { ENGLISH } from '../src/ui/messages.ts';
 
@@ -107,7 +107,10 @@ function readTables() {
       kind === 'field' && !privacy && !attribute && !isStatic,
   );
   const named = (items) => items.map(({ name, description }) => [code(name), cell(description)]);
+  const isAttribute = (name) => attributes.some((each) => each.name === name);
+  const nameOf = (setting) => (isAttribute(attributeOf(setting)) ? attributeOf(setting) : setting);
   return {
+    protecting: `${PROTECTING.map((setting) => code(nameOf(setting))).join(', ')}.`,
     attributes: table(
       ['Attribute', 'Default', 'Description'],
       attributes.map((each) => [code(each.name), defaultOf(each), cell(each.description)]),

@@ -4,6 +4,7 @@
 
 import { photoMutations } from './photo-mutations.mjs';
 import { serviceMutations } from './service-mutations.mjs';
+import { settingsMutations } from './settings-mutations.mjs';
 
 /**
  * @typedef {object} Mutation
@@ -20,6 +21,7 @@ import { serviceMutations } from './service-mutations.mjs';
 export const mutations = [
   ...photoMutations,
   ...serviceMutations,
+  ...settingsMutations,
   {
     rule: 'D2',
     says: 'Another function sends the bytes, without bearer, cookie and session',
@@ -168,15 +170,6 @@ export const mutations = [
     after: "    credentials: 'include',",
     test: 'test/e2e/transfer-own-origin.test.ts',
     title: 'a page that names its origin sends the bytes there, without cookies and referrer',
-  },
-  {
-    rule: 'D22',
-    says: "With `authOptions.ownerField`, each token of the service must name `owner`, also the first one. Without it, the user of the service's session counts, even if `owner` is another one",
-    file: 'src/auth/token.ts',
-    before: 'user === undefined ? isFromPage || owner === undefined : user === (userOfToken ?? user),',
-    after: 'user === (userOfToken ?? user) || user === undefined || !isFromPage,',
-    test: 'test/auth/owner-field.test.ts',
-    title: 'of another user is never used, although it is the first one',
   },
   {
     rule: 'D25',

@@ -1,12 +1,27 @@
-// All settings, with type, default, parser and scope. Attributes and properties are parsed to the same frozen `Settings`.
+// All settings, with type, default, reader, scope and what they protect. Attributes and properties are read to the same frozen
+// `Settings`.
 
 import { readBaseUrl, readOrigins } from './addresses.ts';
-import type { AuthOptions } from './auth-options.ts';
-import { AUTH_TIMES } from './auth-times.ts';
 import type { TokenInput } from './changes.ts';
 import { contentOf } from './content.ts';
 import { UploaderError } from './errors.ts';
+import { hasBlankField, readAuthOptions } from './read-auth-options.ts';
+import {
+  acceptList,
+  bytes,
+  callback,
+  count,
+  flag,
+  inMs,
+  isBlank,
+  oneOf,
+  type Read,
+  text,
+  unparsed,
+  userId,
+} from './readers.ts';
 import type { AuthMode, HashAlgorithm, SessionFile } from './types.ts';
+import type { Warn } from './warn.ts';
 
 /**
  * Settings for the points that the interface of the service leaves open (docs/service.md). `service/profile.ts` has the defaults.
@@ -78,36 +93,6 @@ export type GetToken = (
  */
 export type TransformFile = (file: File, signal: AbortSignal) => Promise<File> | File;
 
-/** Pattern of a number with an optional unit: `B`, `MB` (powers of 1000), `MiB` or `M` (powers of 1024). */
-const SIZE = /^\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?b)?|b)?\s*$/;
-
-/** Returns the bytes for `8MiB`, `8 MB`, `8388608` or a number; `undefined` if the value is invalid or not positive. */
-export function parseBytes(text: string | number): number | undefined {
-  const [, number, prefix = '', unit] = SIZE.exec(String(text).toLowerCase()) ?? [];
-  const bytes = Math.floor(Number(number) * (unit === 'b' ? 1000 : 1024) ** ' kmgt'.indexOf(prefix));
-  return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
-}
-
-/** Reports a problem to the developer of the page. */
-export type Warn = (message: string) => void;
-
-/**
- * Parses the value of a setting; `value` is `undefined` if the setting is unset. `warn` adds the attribute and the value to the
- * message.
- */
-type Read<Input, Value> = (value: Input | undefined, warn: Warn) => Value;
-
-const unparsed =
-  <T>(fallback: T): Read<T, T> =>
-  (value) =>
-    value ?? fallback;
-
-/** Returns a parser for text. An empty string means unset. */
-const text =
-  <Default>(fallback: Default): Read<string, string | Default> =>
-  (value) =>
-    value || fallback;
-
 /** The keys of a type. A page that misspells one would otherwise get the default without a word. */
 type Keys<T> = { readonly [K in keyof Required<T>]: 1 };
 
@@ -130,33 +115,6 @@ export const PROFILE_KEYS: Keys<Profile> = {
   sendSizes: 1,
   statuses: 1,
 };
-
-const AUTH_KEYS: Keys<AuthOptions> = {
-  params: 1,
-  adapter: 1,
-  credentialFields: 1,
-  credentials: 1,
-  promptAfterSignOut: 1,
-  ownerField: 1,
-  sameUserField: 1,
-  rpId: 1,
-  loginSendsChallenge: 1,
-  showServerMessages: 1,
-  autoSubmitCode: 1,
-  times: 1,
-};
-
-function warnOfKeys(
-  name: string,
-  fields: object,
-  known: object,
-  warn: Warn,
-  isValid: (value: unknown) => boolean = () => true,
-): void {
-  for (const [key, value] of Object.entries(fields))
-    if (!(key in known)) warn(`${name}.${key} is unknown.`);
-    else if (!isValid(value)) warn(`${name}.${key} is invalid.`);
-}
 
 type Words<T> = readonly NonNullable<T>[];
 
@@ -189,67 +147,12 @@ function warnOfStatuses(name: string, statuses: object, meanings: readonly strin
 export const isMinChunkSize = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= 64 * 2 ** 20;
 
-const profile: Read<Profile, Profile> = (value = {}, warn) => {
-  warnOfKeys('profile', value, PROFILE_KEYS, warn);
+const profile: Read<Profile, Profile> = (value = {}, { warn }) => {
+  for (const key of Object.keys(value)) if (!(key in PROFILE_KEYS)) warn(`profile.${key} is unknown.`);
   warnOfStatuses('profile.statuses', value.statuses ?? {}, STATUS_MEANINGS, warn);
   warnOfStatuses('profile.putStatuses', value.putStatuses ?? {}, PUT_MEANINGS, warn);
   if (value.minChunkSize !== undefined && !isMinChunkSize(value.minChunkSize))
     warn('profile.minChunkSize is ignored. It must be a whole number of bytes, at most 64 MiB.');
-  return value;
-};
-
-const authOptions: Read<AuthOptions, AuthOptions> = (value = {}, warn) => {
-  warnOfKeys('authOptions', value, AUTH_KEYS, warn);
-  warnOfKeys('authOptions.times', value.times ?? {}, AUTH_TIMES, warn, (ms) => Number(ms) > 0);
-  return value;
-};
-
-/** Returns a parser for one of `words`. The first word is the default. */
-const oneOf =
-  <T extends string>(...words: readonly [T, ...T[]]): Read<T, T> =>
-  (value, warn) => {
-    const word = words.find((each) => each === String(value).trim().toLowerCase());
-    if (value && !word) warn(`is not one of ${words.join(', ')}; using ${words[0]}.`);
-    return word ?? words[0];
-  };
-
-const number =
-  <Default>(
-    parse: (value: string | number) => number | undefined,
-    problem: string,
-    fallback: Default,
-  ): Read<number | string, number | Default> =>
-  (value, warn) => {
-    if (value === undefined || value === '' || value === 'auto') return fallback;
-    const parsed = parse(value);
-    if (parsed === undefined) warn(`${problem}; using the default.`);
-    return parsed ?? fallback;
-  };
-
-const bytes = <const Default>(fallback: Default) =>
-  number(parseBytes, 'is not a size such as 8MiB or 500MB', fallback);
-
-const count = <const Default>(max: number, fallback: Default, min = 1) => {
-  const parse = (value: string | number): number | undefined =>
-    Number.isInteger(Number(value)) && Number(value) >= min && Number(value) <= max
-      ? Number(value)
-      : undefined;
-  return number(parse, `is not a whole number from ${min} to ${max}`, fallback);
-};
-
-/** Converts the result of `read` from a unit of `unitMs` milliseconds to milliseconds. */
-const inMs =
-  <Input>(read: Read<Input, number>, unitMs: number): Read<Input, number> =>
-  (value, warn) =>
-    read(value, warn) * unitMs;
-
-const acceptList: Read<string, string> = (given = '', warn) => {
-  const value = String(given);
-  if (typeof given !== 'string')
-    warn('accept is no text. Write the types with commas, as in ".pdf,image/*".');
-  const misfit = value.split(',').find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
-  if (misfit)
-    warn(`has the invalid entry "${misfit}". Use an extension such as .pdf or a type such as image/*.`);
   return value;
 };
 
@@ -268,52 +171,53 @@ const setting = <Input, Value, const Name extends string = never>(
   as?: Name,
 ) => ({ scope, read, as });
 
+/**
+ * Defines a setting that protects users: the default allows, sends or keeps more. If the value cannot be read, or is blank, it
+ * is an error, and no file is added.
+ */
+const protecting = <Input, Value, const Name extends string = never>(
+  ...row: Parameters<typeof setting<Input, Value, Name>>
+) => ({ ...setting(...row), protects: true });
+
 /** All settings. A path is below `baseUrl`, or an absolute URL. If a path is `undefined`, the call is not made. */
 const SETTINGS = {
   /** URL of the service: absolute, without a trailing slash. May have a path prefix. */
   baseUrl: setting('sign-in', readBaseUrl),
   parentId: setting('upload', text('')),
-  auth: setting('sign-in', oneOf<AuthMode>('auto', 'token', 'popup', 'redirect', 'local', 'none')),
+  auth: protecting('sign-in', oneOf<AuthMode>('auto', 'token', 'popup', 'redirect', 'local', 'none')),
   clientId: setting('sign-in', unparsed('secure-uploader')),
   redirectUri: setting('sign-in', text(undefined)),
-  responseMode: setting('sign-in', (value: 'query' | 'fragment' | undefined, warn) =>
-    value ? oneOf('query', 'fragment')(value, warn) : undefined,
+  responseMode: protecting('sign-in', (value: 'query' | 'fragment' | undefined, report) =>
+    value ? oneOf('query', 'fragment')(value, report) : undefined,
   ),
-  silent: setting('sign-in', oneOf('auto', 'off')),
-  issuer: setting('sign-in', (value: string | undefined) => {
-    // Without an issuer, responses are checked less.
-    if (value === '') throw new UploaderError('bad-config', 'issuer is empty');
-    return value;
-  }),
+  silent: protecting('sign-in', oneOf('auto', 'off')),
+  issuer: protecting('sign-in', text(undefined)),
   idpId: setting('sign-in', text(undefined)),
-  scope: setting('sign-in', text(undefined)),
+  scope: protecting('sign-in', text(undefined)),
   authHeader: setting('sign-in', text('Authorization')),
   authScheme: setting('sign-in', unparsed('Bearer')),
-  allowFramedLogin: setting('service', unparsed<boolean>(false)),
+  allowFramedLogin: protecting('service', flag),
   /** Origins that a presigned URL may have. An empty list allows any https origin. */
-  uploadOrigins: setting('service', readOrigins),
-  owner: setting('sign-in', (value: string | undefined, warn) => {
-    if (value === '') warn('is empty, so all users count as one.');
-    return `${value ?? ''}`;
-  }),
-  accept: setting('upload', acceptList),
-  multiple: setting('upload', unparsed<boolean>(false)),
+  uploadOrigins: protecting('service', readOrigins),
+  owner: { ...protecting('sign-in', userId), mayBeBlank: true },
+  accept: protecting('upload', acceptList),
+  multiple: protecting('upload', flag),
   /** Number of uploaded files that the form of the element needs. */
-  minFiles: setting('upload', count(Number.MAX_SAFE_INTEGER, 0, 0)),
-  maxFiles: setting('upload', count(Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY)),
-  maxFileSize: setting('upload', bytes(Number.POSITIVE_INFINITY), 'maxFileSizeBytes'),
+  minFiles: protecting('upload', count(Number.MAX_SAFE_INTEGER, 0, 0)),
+  maxFiles: protecting('upload', count(Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY)),
+  maxFileSize: protecting('upload', bytes(Number.POSITIVE_INFINITY), 'maxFileSizeBytes'),
   chunkSize: setting('upload', bytes('auto'), 'chunkSizeBytes'),
   concurrency: setting('upload', count(64, 'auto')),
   batchSize: setting('upload', count(10_000, 64)),
   /** Limit for all uploads together, in bytes per second. */
   throttle: setting('upload', bytes(Number.POSITIVE_INFINITY), 'throttleBytesPerSecond'),
   hash: setting('service', oneOf<HashAlgorithm>('sha-256', 'blake3')),
-  manual: setting('upload', unparsed<boolean>(false)),
-  noResume: setting('upload', unparsed<boolean>(false)),
+  manual: protecting('upload', flag),
+  noResume: protecting('upload', flag),
   /** Saves small files until they are uploaded. After a reload, these files resume without being picked again. */
-  keepFiles: setting('upload', unparsed<boolean>(false)),
+  keepFiles: protecting('upload', flag),
   /** Number of days without a newly stored chunk after which a saved upload expires. */
-  keepDays: setting('upload', inMs(count(3650, 7), 24 * 3_600_000), 'keepMs'),
+  keepDays: protecting('upload', inMs(count(3650, 7), 24 * 3_600_000), 'keepMs'),
   /** Time after which a request that keeps failing fails its upload. */
   retryMinutes: setting('upload', inMs(count(525_600, Number.POSITIVE_INFINITY), 60_000), 'retryMs'),
   /** Action if the folder already has a file with the same name. */
@@ -322,25 +226,21 @@ const SETTINGS = {
   keeperUrl: setting('upload', text(undefined)),
   sessionPath: setting('service', text('/files/uploadsession')),
   chunksPath: setting('service', text('/files/uploadsession/chunks')),
-  commitPath: setting('service', text(undefined)),
-  cancelPath: setting('service', text(undefined)),
+  commitPath: protecting('service', text(undefined)),
+  cancelPath: protecting('service', text(undefined)),
   authorizePath: setting('sign-in', text('/authorize')),
   tokenPath: setting('sign-in', text('/auth/token')),
   loginPath: setting('sign-in', text('/auth/login')),
   challengePath: setting('sign-in', text('/auth/challenge')),
-  logoutPath: setting('sign-in', text(undefined)),
-  getToken: setting('sign-in', (value: GetToken | undefined, warn) => {
-    if (value === undefined || typeof value === 'function') return value;
-    warn('getToken is no function. A token itself is the property `token`.');
-    return undefined;
-  }),
-  parentFor: setting('upload', unparsed<((relativePath: string) => string) | undefined>(undefined)),
+  logoutPath: protecting('sign-in', text(undefined)),
+  getToken: protecting('sign-in', callback<GetToken>('. A token itself is the property `token`')),
+  parentFor: protecting('upload', callback<(relativePath: string) => string>()),
   /** Greatest width and height of photos, in pixels. */
-  imageMaxEdge: setting('upload', count(65_535, Number.POSITIVE_INFINITY)),
-  stripLocation: setting('upload', unparsed<boolean>(false)),
-  transformFile: setting('upload', unparsed<TransformFile | undefined>(undefined)),
+  imageMaxEdge: protecting('upload', count(65_535, Number.POSITIVE_INFINITY)),
+  stripLocation: protecting('upload', flag),
+  transformFile: protecting('upload', callback<TransformFile>()),
   profile: setting('service', profile),
-  authOptions: setting('sign-in', authOptions),
+  authOptions: protecting('sign-in', readAuthOptions),
 };
 
 type Schema = typeof SETTINGS;
@@ -354,38 +254,66 @@ export type Settings = {
   readonly [K in keyof Schema as [NameOf<K>] extends [never] ? K : NameOf<K>]: ReturnType<Schema[K]['read']>;
 };
 
-const ROWS = Object.entries(SETTINGS) as readonly (readonly [
-  keyof SettingsInput,
-  { readonly scope: Scope; readonly read: Read<never, unknown>; readonly as: keyof Settings | undefined },
-])[];
+interface Row {
+  readonly scope: Scope;
+  readonly read: Read<never, unknown>;
+  readonly as: keyof Settings | undefined;
+  readonly protects?: boolean;
+  readonly mayBeBlank?: boolean;
+}
+
+const ROWS = Object.entries(SETTINGS) as unknown as readonly (readonly [keyof SettingsInput, Row])[];
+
+/** The settings that protect users. */
+export const PROTECTING: readonly (keyof SettingsInput)[] = ROWS.flatMap(([name, row]) =>
+  row.protects ? name : [],
+);
 
 /** Returns the attribute for a property: `upload-origins` for `uploadOrigins`. */
 export const attributeOf = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn): Settings {
-  const entries = rows.map(([name, { read, as = name }]) => {
+/** Called with each setting that protects users and cannot be read. */
+type OnUnreadable = (name: keyof SettingsInput, message: string) => void;
+
+function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn, onUnreadable: OnUnreadable): Settings {
+  const entries = rows.map(([name, { read, as = name, protects, mayBeBlank }]) => {
     const value = input[name] ?? undefined;
-    const explain = (reason: string): string =>
-      // A page may have set `getToken` to its token, which must not be on the console.
-      typeof value === 'object' || name === 'getToken' ? reason : `${attributeOf(name)}="${value}" ${reason}`;
-    return [as, read(value as never, (reason) => warn(explain(reason)))];
+    // A page may have set `getToken` to its token, which must not be on the console.
+    const isSecret = name === 'getToken' || typeof value === 'object';
+    const what = isSecret ? name : `${attributeOf(name)}="${String(value)}"`;
+    const unreadable = (problem: string, instead?: string): void => {
+      if (protects) onUnreadable(name, `${what} ${problem}`);
+      else warn(`${what} ${problem}${instead === undefined ? '' : `; using ${instead}`}.`);
+    };
+    if (protects && !mayBeBlank && isBlank(value)) unreadable('is empty');
+    return [as, read(value as never, { unreadable, warn })];
   });
   return Object.freeze(Object.fromEntries(entries));
 }
 
 /**
- * Parses settings. An invalid value is reported to `warn` and replaced by the default. Throws `bad-config` if `baseUrl` is missing
- * or invalid, `uploadOrigins` is empty or has an invalid entry, or `issuer` is empty. `getToken` is dropped if `auth` does not use
- * it.
+ * Reads settings. Throws `bad-config` if `baseUrl` is missing or invalid, or if a setting that protects users cannot be read.
+ * Another invalid value is reported to `warn` and replaced by the default. `getToken` is dropped if `auth` does not use it.
  */
 export function createSettings(input: SettingsInput, warn: Warn = () => undefined): Settings {
-  const settings = parse(input, ROWS, warn);
+  const settings = parse(input, ROWS, warn, (_, message) => {
+    throw new UploaderError('bad-config', message);
+  });
   const { auth, getToken } = settings;
   if (!getToken || auth === 'auto' || auth === 'token') return settings;
   warn(`getToken is not used with auth="${auth}".`);
   return Object.freeze({ ...settings, getToken: undefined });
 }
+
+/**
+ * True while `baseUrl` or a setting that protects users is blank: a framework renders its templates before it has their values,
+ * and calls nothing meanwhile (decision 36).
+ */
+export const isUnfinished = (input: SettingsInput): boolean =>
+  !input.baseUrl ||
+  ROWS.some(([name, { protects, mayBeBlank }]) => protects && !mayBeBlank && isBlank(input[name])) ||
+  hasBlankField(input.authOptions);
 
 /** Settings that limit which files may be picked. These settings can be parsed without `baseUrl`. */
 export type FileRules = Pick<
@@ -393,12 +321,19 @@ export type FileRules = Pick<
   'accept' | 'maxFileSizeBytes' | 'maxFiles' | 'minFiles' | 'multiple' | 'manual'
 >;
 
-export const readFileRules = (input: SettingsInput): FileRules =>
-  parse(
+/** Reads the limits to show, also while settings are invalid. A form needs a file while the number that it needs cannot be read. */
+export function readFileRules(input: SettingsInput): FileRules {
+  let least = 0;
+  const rules = parse(
     input,
     ROWS.filter(([, { scope }]) => scope === 'upload'),
     () => undefined,
+    (name) => {
+      if (name === 'minFiles') least = 1;
+    },
   );
+  return { ...rules, minFiles: Math.max(rules.minFiles, least) };
+}
 
 const keyOf = (settings: Settings, ...scopes: readonly Scope[]): string => {
   const rows = ROWS.filter(([, { scope }]) => scopes.includes(scope));

@@ -1,6 +1,7 @@
 // Warnings on the console for the developer of the page. Warnings contain no secrets.
 
-import type { Warn } from './config.ts';
+/** Reports a problem to the developer of the page. */
+export type Warn = (message: string) => void;
 
 /** Writes a warning and the errors that caused it to the console. */
 export const warnOnConsole = (message: string, ...thrown: unknown[]): void =>

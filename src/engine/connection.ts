@@ -4,16 +4,10 @@ import { openAuthSession } from '../auth/session.ts';
 import type { AuthSession } from '../auth/types.ts';
 import type { AuthTimes } from '../core/auth-times.ts';
 import type { Report } from '../core/changes.ts';
-import {
-  isMinChunkSize,
-  type Settings,
-  serviceKeyOf,
-  signInKeyOf,
-  type Warn,
-  withSignInOf,
-} from '../core/config.ts';
+import { isMinChunkSize, type Settings, serviceKeyOf, signInKeyOf, withSignInOf } from '../core/config.ts';
 import type { AuthState, Calls, Put, Session, WithToken } from '../core/types.ts';
 import { whenIdle } from '../core/wait.ts';
+import type { Warn } from '../core/warn.ts';
 import { CommitPoller } from '../pipeline/commit-poller.ts';
 import { HashPool } from '../pipeline/hash-pool.ts';
 import { chunkSizeFor, SAFE_CHUNK_BYTES } from '../pipeline/plan.ts';

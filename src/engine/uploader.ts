@@ -2,7 +2,7 @@
 
 import type { AuthSession } from '../auth/types.ts';
 import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.ts';
-import { createSettings, type Settings, type SettingsInput, type Warn } from '../core/config.ts';
+import { createSettings, type Settings, type SettingsInput } from '../core/config.ts';
 import { contentOf } from '../core/content.ts';
 import { UploaderError } from '../core/errors.ts';
 import { createHosts } from '../core/host.ts';
@@ -10,7 +10,7 @@ import { preconnect } from '../core/preconnect.ts';
 import type { RetryPolicy } from '../core/retries.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import { whenIdle } from '../core/wait.ts';
-import { warnOnce } from '../core/warn.ts';
+import { type Warn, warnOnce } from '../core/warn.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { Commands } from './commands.ts';
 import { Connections, type ConnectOptions, connect, type Service, type Times } from './connection.ts';
@@ -29,6 +29,7 @@ import { ProgressThrottle } from './transfer/progress.ts';
 import { UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadContext } from './upload.ts';
 import type { UndoCommand } from './upload-state.ts';
+import { warnOfSettings } from './warn-of-settings.ts';
 
 /** Options of the constructor. Unlike settings, options cannot be changed with `configure()`. */
 export interface UploaderOptions {
@@ -247,6 +248,7 @@ export class Uploader {
   ): Promise<void> {
     // Copies the list, because a page that clears its file input also empties the `FileList`.
     const list = Symbol.iterator in files ? [...files] : [files];
+    warnOfSettings(this.settings);
     preconnect(this.settings.uploadOrigins);
     await this.#intake.add(list, this.#connections.current, (file) => this.mayAdd?.(file) ?? true);
   }

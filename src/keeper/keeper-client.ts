@@ -2,9 +2,9 @@
 // an earlier page handed over. Loaded only if `keeper-url` is set.
 
 import type { Change } from '../core/changes.ts';
-import type { Warn } from '../core/config.ts';
 import { trusted } from '../core/trusted.ts';
 import { inSlices } from '../core/wait.ts';
+import type { Warn } from '../core/warn.ts';
 import { keyOfNew, workerOf } from './drop-kept.ts';
 import {
   type Ask,

@@ -1,7 +1,7 @@
 // The stage that divides a file into chunks. Needs only its size.
 
-import type { Warn } from '../core/config.ts';
 import type { Chunk, UploadRecord } from '../core/types.ts';
+import type { Warn } from '../core/warn.ts';
 
 const MIB = 2 ** 20;
 /** The smallest chunk that S3 and similar storage take, except the last one of a file. Smaller ones fail at the commit. */

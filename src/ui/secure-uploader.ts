@@ -326,10 +326,10 @@ export class SecureUploader extends FormControl {
   ): Promise<void> {
     // Copies the list, because a page that clears its file input also empties the `FileList`.
     const list = Symbol.iterator in files ? [...files] : [files];
-    if (this.#uploads.uploads) return this.#uploads.use((uploads) => uploads.addFiles(list));
+    if (this.#uploads.uploads) return this.#uploads.useForFiles((uploads) => uploads.addFiles(list));
     const reading = this.#drop.showReading(list.length);
     await this.#uploads
-      .use((uploads) => (reading.isDiscarded() ? undefined : uploads.addFiles(list)), true)
+      .useForFiles((uploads) => (reading.isDiscarded() ? undefined : uploads.addFiles(list)))
       .finally(reading.end);
   }
 

@@ -6,6 +6,7 @@ import {
   createSettings,
   type FileRules,
   type GetToken,
+  isUnfinished,
   readFileRules,
   type Settings,
   type SettingsInput,
@@ -13,6 +14,7 @@ import {
 import { EMPTY_SNAPSHOT } from '../core/empty-snapshot.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
 import { preconnect } from '../core/preconnect.ts';
+import { isUserId } from '../core/readers.ts';
 import type { Snapshot } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { endPeriod } from '../engine/period.ts';
@@ -65,17 +67,25 @@ interface WaitingCall {
   reject(error: unknown): void;
 }
 
+/** Why the settings cannot be used. The user sees it from the first file on, or if no template explains it. */
+interface Problem {
+  readonly error: unknown;
+  readonly isShown: boolean;
+}
+
 /** Owns the uploads of one element. */
 export class UploadsController implements ReactiveController {
-  isMisconfigured = false;
   /** `undefined` while the code is not needed, is being loaded, or is loaded. */
   failure: LoadFailure | undefined;
   /** `undefined` until the code is loaded. */
   uploads: Uploads | undefined;
   readonly #host: UploadsControllerHost;
   readonly #options: UploadsControllerOptions;
+  #problem: Problem | undefined;
   /** The last valid settings, until the engine has them. */
   #settings: Settings | undefined;
+  /** What the page set when the engine last accepted it. */
+  #accepted: SettingsInput = {};
   #isTokenNew = false;
   #isRemoved = false;
   #loggedMessage = '';
@@ -98,6 +108,11 @@ export class UploadsController implements ReactiveController {
     return this.uploads?.uploader.snapshot ?? EMPTY_SNAPSHOT;
   }
 
+  /** True if the user sees that the settings are invalid. */
+  get isMisconfigured(): boolean {
+    return this.#problem?.isShown ?? false;
+  }
+
   /** True if no files can be added, because the settings are invalid, or because the engine cannot be loaded any more. */
   get isClosed(): boolean {
     return this.isMisconfigured || this.failure === 'reload';
@@ -113,14 +128,9 @@ export class UploadsController implements ReactiveController {
    * set `getToken`; then `getToken` may be called again after a sign-out.
    */
   configure(isTokenSet: boolean): void {
-    this.isMisconfigured = false;
-    if (!this.uploads && !this.#host.baseUrl) {
-      this.#settings = undefined;
-      return;
-    }
     this.#isTokenNew ||= isTokenSet;
     try {
-      this.#check();
+      this.#check(true);
       this.#allowSignIn();
     } catch {
       // `#heed` has logged the error.
@@ -156,6 +166,15 @@ export class UploadsController implements ReactiveController {
       this.#waiting = [...this.#waiting, { isPatient, act: call, reject }];
       if (!this.failure || !isPatient) this.#load();
     });
+  }
+
+  /** Like `use`, for a call with files: it is not made with settings of before. */
+  async useForFiles<T>(act: (uploads: Uploads) => T): Promise<Awaited<T>> {
+    if (this.uploads && this.#problem) {
+      this.#report(this.#problem.error);
+      throw this.#problem.error;
+    }
+    return this.use(act, true);
   }
 
   /** Loads the code again, as the user asks for after a failure. */
@@ -258,7 +277,9 @@ export class UploadsController implements ReactiveController {
   #open(module: UploadsModule): void {
     // The page may have removed `base-url` meanwhile, which is no error.
     if (!this.#settings) throw new UploaderError('bad-config', 'base-url is missing');
-    const uploads = this.#heed(() => this.#options.open(module, this.#read()));
+    const input = this.#read();
+    const uploads = this.#heed(() => this.#options.open(module, input));
+    this.#accepted = input;
     this.uploads = uploads;
     this.failure = undefined;
     this.#settings = undefined;
@@ -288,13 +309,30 @@ export class UploadsController implements ReactiveController {
     else this.#waiting = [...this.#waiting, { isPatient: true, act, reject: () => undefined }];
   }
 
-  /** Passes the settings to the engine, or checks them while there is no engine. Throws `bad-config`. */
-  #check(): void {
-    this.#heed(() => {
-      const input = this.#read();
-      if (this.uploads) this.uploads.uploader.configure(input);
-      else this.#settings = createSettings(input);
-    });
+  /**
+   * Passes the settings to the engine, or checks them while there is no engine. Throws `bad-config`, and shows that the settings
+   * are invalid. With `mayWait`, it does not show that while a template may not be filled in.
+   */
+  #check(mayWait = false): void {
+    const input = this.#read();
+    try {
+      this.#heed(() => {
+        if (this.uploads) this.uploads.uploader.configure(input);
+        else this.#settings = createSettings(input);
+      }, mayWait && isUnfinished(input));
+      this.#accepted = input;
+    } catch (error) {
+      this.#leaveOwner(input);
+      throw error;
+    }
+  }
+
+  /** Settings that cannot be read must not keep the files of the previous user in the list. */
+  #leaveOwner({ owner, getToken }: SettingsInput): void {
+    if (!this.uploads || owner === this.#accepted.owner) return;
+    const tokens = typeof getToken === 'function' ? getToken : undefined;
+    this.#accepted = { ...this.#accepted, owner: isUserId(owner) ? owner : '', getToken: tokens };
+    this.uploads.uploader.configure(this.#accepted);
   }
 
   #read(): SettingsInput {
@@ -305,19 +343,27 @@ export class UploadsController implements ReactiveController {
     return { ...input, getToken: input.getToken ?? tokens.source };
   }
 
-  /** Calls `read`. If `read` throws, shows that the settings are invalid, logs the message if it is new, and rethrows the error. */
-  #heed<T>(read: () => T): T {
+  /** Calls `read`. If `read` throws, the settings are invalid: shows this unless `isQuiet`, and rethrows the error. */
+  #heed<T>(read: () => T, isQuiet = false): T {
     try {
-      return read();
+      const result = read();
+      this.#problem = undefined;
+      return result;
     } catch (error) {
       this.#settings = undefined;
-      const { message } = toUploaderError(error, 'bad-config', 'The settings cannot be read');
-      if (message !== this.#loggedMessage) console.error(`<${this.#host.localName}>: ${message}`);
-      this.#loggedMessage = message;
-      this.isMisconfigured = true;
-      this.#host.requestUpdate();
+      if (isQuiet && !this.#problem?.isShown) this.#problem = { error, isShown: false };
+      else this.#report(error);
       throw error;
     }
+  }
+
+  /** Shows that the settings are invalid, and logs the message if it is new. */
+  #report(error: unknown): void {
+    const { message } = toUploaderError(error, 'bad-config', 'The settings cannot be read');
+    if (message !== this.#loggedMessage) console.error(`<${this.#host.localName}>: ${message}`);
+    this.#loggedMessage = message;
+    this.#problem = { error, isShown: true };
+    this.#host.requestUpdate();
   }
 }
 

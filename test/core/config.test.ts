@@ -1,8 +1,9 @@
 // Valid and invalid settings of a page.
 
 import { expect } from '@open-wc/testing';
-import { createSettings, parseBytes, type Settings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import { parseBytes } from '../../src/core/readers.ts';
 
 const baseUrl = 'https://api.example';
 

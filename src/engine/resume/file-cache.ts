@@ -1,9 +1,10 @@
 // Saves the content of small files in IndexedDB (`keep-files`), so that their uploads resume automatically after a reload.
 
-import type { Settings, Warn } from '../../core/config.ts';
+import type { Settings } from '../../core/config.ts';
 import { toUploaderError } from '../../core/errors.ts';
 import { Lane } from '../../core/lane.ts';
 import { abortable } from '../../core/wait.ts';
+import type { Warn } from '../../core/warn.ts';
 import type { UploadStore } from '../../store/uploads.ts';
 
 /** Size limit of a saved file. The user has to pick larger files again after a reload. */

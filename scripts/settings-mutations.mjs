@@ -1,0 +1,68 @@
+// The part of security-mutations.mjs for settings that protect users.
+
+/** @type {import('./security-mutations.mjs').Mutation[]} */
+export const settingsMutations = [
+  {
+    rule: 'D22',
+    says: "With `authOptions.ownerField`, each token of the service must name `owner`, also the first one. Without it, the user of the service's session counts, even if `owner` is another one",
+    file: 'src/auth/token.ts',
+    before: 'user === undefined ? isFromPage || owner === undefined : user === (userOfToken ?? user),',
+    after: 'user === (userOfToken ?? user) || user === undefined || !isFromPage,',
+    test: 'test/auth/owner-field.test.ts',
+    title: 'of another user is never used, although it is the first one',
+  },
+  {
+    rule: 'D50',
+    says: 'A setting that protects users (`PROTECTING` in `src/core/config.ts`) is never replaced by its default: if it cannot be read, it is `bad-config`',
+    file: 'src/core/config.ts',
+    before: 'if (protects) onUnreadable(',
+    after: "if (protects && name === 'uploadOrigins') onUnreadable(",
+    test: 'test/core/settings-closed.test.ts',
+    title: 'is an error if it cannot be read:',
+  },
+  {
+    rule: 'D51',
+    says: 'An empty text is not read as unset: templates may render it before the first file, which is then refused',
+    file: 'src/core/config.ts',
+    before: "if (protects && !mayBeBlank && isBlank(value)) unreadable('is empty');",
+    after: '',
+    test: 'test/ui/settings-late.test.ts',
+    title: 'is an error with the first file of the page or the user, until it can be read',
+  },
+  {
+    rule: 'D52',
+    says: 'A field of `authOptions` that is misspelled, empty or of another type is `bad-config`, so that no check of the user is off by mistake',
+    file: 'src/core/read-auth-options.ts',
+    before: '  ownerField: isFilled,',
+    after: '  ownerField: isText,',
+    test: 'test/core/settings-closed.test.ts',
+    title: 'is an error if it cannot be read:',
+  },
+  {
+    rule: 'D53',
+    says: 'While a setting cannot be read, no file is added with the settings of before',
+    file: 'src/ui/uploads-controller.ts',
+    before: 'if (this.uploads && this.#problem) {',
+    after: 'if (this.uploads && this.#problem === null) {',
+    test: 'test/ui/settings-late.test.ts',
+    title: 'lets no file in with the settings of before',
+  },
+  {
+    rule: 'D54',
+    says: 'If `owner` changes together with a setting that cannot be read, the files of the previous user leave the list',
+    file: 'src/ui/uploads-controller.ts',
+    before: '      this.#leaveOwner(input);\n',
+    after: '',
+    test: 'test/ui/settings-late.test.ts',
+    title: 'keeps no file of the previous user, if owner changes with it to',
+  },
+  {
+    rule: 'D57',
+    says: 'Where pages are developed, the console says with the first file if `owner`, `upload-origins` or `issuer` is missing, and on other hosts that the page was loaded over http',
+    file: 'src/engine/warn-of-settings.ts',
+    before: 'if (missing.length > 0)',
+    after: 'if (missing.length > 3)',
+    test: 'test/engine/warn-of-settings.test.ts',
+    title: 'says so in one line where pages are developed',
+  },
+];

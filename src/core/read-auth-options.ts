@@ -1,0 +1,58 @@
+// Reads the setting `authOptions`: a field that protects users is never ignored.
+
+import type { AuthOptions } from './auth-options.ts';
+import { AUTH_TIMES } from './auth-times.ts';
+import { isBlank, type Read } from './readers.ts';
+
+type Test = (value: unknown) => boolean;
+
+const isText: Test = (value) => typeof value === 'string';
+const isFilled: Test = (value) => isText(value) && !isBlank(value);
+const isBoolean: Test = (value) => typeof value === 'boolean';
+const isObject: Test = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const MODES: readonly unknown[] = ['omit', 'same-origin', 'include'] satisfies RequestCredentials[];
+const OPERATIONS: readonly string[] = ['token', 'login', 'challenge', 'logout'] satisfies (keyof NonNullable<
+  AuthOptions['credentials']
+>)[];
+const areCredentials: Test = (value) =>
+  isObject(value) &&
+  Object.entries(Object(value)).every(([name, mode]) => OPERATIONS.includes(name) && MODES.includes(mode));
+
+/** Whether the value of a field can be read. */
+const FIELDS: Readonly<Record<keyof AuthOptions, Test>> = {
+  params: isObject,
+  adapter: isObject,
+  credentialFields: Array.isArray,
+  credentials: areCredentials,
+  promptAfterSignOut: isText,
+  ownerField: isFilled,
+  // An empty text turns the check off.
+  sameUserField: isText,
+  rpId: isFilled,
+  loginSendsChallenge: isBoolean,
+  showServerMessages: isBoolean,
+  autoSubmitCode: isBoolean,
+  times: isObject,
+};
+
+/** Returns the fields that cannot be read, or that do not exist. */
+const problemsOf = (options: object): (readonly [name: string, value: unknown])[] =>
+  Object.entries(options).filter(
+    ([name, value]) =>
+      value !== undefined && !(Object.hasOwn(FIELDS, name) && FIELDS[name as keyof AuthOptions](value)),
+  );
+
+/** True if a field is empty that must not be: a template may not be filled in yet. */
+export const hasBlankField = (options: unknown): boolean =>
+  problemsOf(Object(options)).some(([name, value]) => name in FIELDS && isBlank(value));
+
+export const readAuthOptions: Read<AuthOptions, AuthOptions> = (value = {}, { unreadable, warn }) => {
+  if (!isObject(value)) unreadable('is no object');
+  for (const [name] of problemsOf(value))
+    unreadable(name in FIELDS ? `has a field that cannot be read: ${name}` : `has an unknown field: ${name}`);
+  for (const [name, ms] of Object.entries(value.times ?? {}))
+    if (!(name in AUTH_TIMES)) warn(`authOptions.times.${name} is unknown.`);
+    else if (!(Number(ms) > 0)) warn(`authOptions.times.${name} is invalid.`);
+  return value;
+};

@@ -1,0 +1,125 @@
+// Functions that read the values of settings. The table in config.ts says which function reads which setting.
+
+import type { Warn } from './warn.ts';
+
+/** How a reader reports what it finds. */
+export interface ReadReport {
+  /**
+   * The value cannot be read. A setting that protects users is an error then; for another one, `instead` names what the reader
+   * returns. The attribute and the value are added to `problem`.
+   */
+  readonly unreadable: (problem: string, instead?: string) => void;
+  /** The value can be read, but the page may mean something else. */
+  readonly warn: Warn;
+}
+
+/** Reads the value of a setting; `value` is `undefined` if the setting is unset. */
+export type Read<Input, Value> = (value: Input | undefined, report: ReadReport) => Value;
+
+/** Pattern of a number with an optional unit: `B`, `MB` (powers of 1000), `MiB` or `M` (powers of 1024). */
+const SIZE = /^\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?b)?|b)?\s*$/;
+
+/** Returns the bytes for `8MiB`, `8 MB`, `8388608` or a number; `undefined` if the value is invalid or not positive. */
+export function parseBytes(text: string | number): number | undefined {
+  const [, number, prefix = '', unit] = SIZE.exec(String(text).toLowerCase()) ?? [];
+  const bytes = Math.floor(Number(number) * (unit === 'b' ? 1000 : 1024) ** ' kmgt'.indexOf(prefix));
+  return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
+}
+
+/** True for what a template writes that is not filled in yet: a text without letters, or a list of such texts. */
+export const isBlank = (value: unknown): boolean =>
+  typeof value === 'string' ? /^[\s,]*$/.test(value) : Array.isArray(value) && value.every(isBlank);
+
+export const unparsed =
+  <T>(fallback: T): Read<T, T> =>
+  (value) =>
+    value ?? fallback;
+
+/** Returns a reader for text. An empty string means unset. */
+export const text =
+  <Default>(fallback: Default): Read<string, string | Default> =>
+  (value) =>
+    value || fallback;
+
+/** Reads `true` or `false`. A text such as "false" would be on. */
+export const flag: Read<boolean, boolean> = (value = false, { unreadable }) => {
+  if (typeof value === 'boolean') return value;
+  unreadable('is neither true nor false');
+  return false;
+};
+
+/** Reads a function of the page. */
+export const callback =
+  // biome-ignore lint/suspicious/noExplicitAny: any function
+    <T extends (...args: any[]) => unknown>(hint = ''): Read<T, T | undefined> =>
+    (value, { unreadable }) => {
+      if (value === undefined || typeof value === 'function') return value;
+      unreadable(`is no function${hint}`);
+      return undefined;
+    };
+
+/** Returns a reader for one of `words`. The first word is the default. */
+export const oneOf =
+  <T extends string>(...words: readonly [T, ...T[]]): Read<T, T> =>
+  (value, { unreadable }) => {
+    const word = words.find((each) => each === String(value).trim().toLowerCase());
+    if (value && !word) unreadable(`is not one of ${words.join(', ')}`, words[0]);
+    return word ?? words[0];
+  };
+
+const number =
+  <Default>(
+    parse: (value: string | number) => number | undefined,
+    problem: string,
+    fallback: Default,
+  ): Read<number | string, number | Default> =>
+  (value, { unreadable }) => {
+    if (value === undefined || value === '' || value === 'auto') return fallback;
+    const parsed = parse(value);
+    if (parsed === undefined) unreadable(problem, 'the default');
+    return parsed ?? fallback;
+  };
+
+export const bytes = <const Default>(fallback: Default) =>
+  number(parseBytes, 'is not a size such as 8MiB or 500MB', fallback);
+
+export const count = <const Default>(max: number, fallback: Default, min = 1) => {
+  const parse = (value: string | number): number | undefined =>
+    Number.isInteger(Number(value)) && Number(value) >= min && Number(value) <= max
+      ? Number(value)
+      : undefined;
+  return number(parse, `is not a whole number from ${min} to ${max}`, fallback);
+};
+
+/** Converts the result of `read` from a unit of `unitMs` milliseconds to milliseconds. */
+export const inMs =
+  <Input>(read: Read<Input, number>, unitMs: number): Read<Input, number> =>
+  (value, report) =>
+    read(value, report) * unitMs;
+
+export const acceptList: Read<string, string> = (given = '', { warn }) => {
+  const value = String(given);
+  if (typeof given !== 'string')
+    warn('accept is no text. Write the types with commas, as in ".pdf,image/*".');
+  const misfit = value.split(',').find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
+  // Such an entry matches no file, so it allows nothing.
+  if (misfit)
+    warn(
+      `accept="${value}" has the invalid entry "${misfit}". Use an extension such as .pdf or a type such as image/*.`,
+    );
+  return value;
+};
+
+/** Texts of values that are no id: with one of these, all users would be the same. */
+const NOBODY = ['undefined', 'null', 'NaN', '[object Object]'];
+
+/** Returns true if `value` can be the id of a user. */
+export const isUserId = (value: unknown): value is string =>
+  ['string', 'number', 'bigint'].includes(typeof value) && !NOBODY.includes(String(value).trim());
+
+/** Reads the id of a user. An empty id means that the page has not named its user yet (decision 36). */
+export const userId: Read<string, string> = (value, { unreadable, warn }) => {
+  if (value !== undefined && !isUserId(value)) unreadable('is not the id of a user');
+  if (value === '') warn('owner="" is empty, so all users count as one.');
+  return `${value ?? ''}`;
+};

@@ -1,0 +1,67 @@
+// What the console says with the first file: which settings the users of the page go without.
+
+import { expect } from '@open-wc/testing';
+import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { warnOfSettings } from '../../src/engine/warn-of-settings.ts';
+import { freshFile } from '../support/bytes.ts';
+import { replace, world } from '../support/world.ts';
+
+function warningsAt(page: string, input: SettingsInput = {}): string[] {
+  const warnings: string[] = [];
+  const settings = createSettings({ baseUrl: 'https://service.example', ...input });
+  warnOfSettings(settings, new URL(page), (message) => warnings.push(message));
+  return warnings;
+}
+
+const NOT_SET = (names: string): string =>
+  `Not set: ${names}. Each protects your users; see "What you must set" in SECURITY.md.`;
+const HTTP = 'This page was loaded over http, so others can change it and see what it sends. Use https.';
+
+describe('a page whose users go without a setting', () => {
+  it('says so in one line where pages are developed', () => {
+    for (const page of [
+      'http://localhost:8000/',
+      'https://app.localhost/',
+      'http://127.0.0.1/',
+      'http://[::1]/',
+    ])
+      expect(warningsAt(page), page).to.deep.equal([NOT_SET('owner, upload-origins, issuer')]);
+    for (const page of ['https://app.example/', 'https://localhost.example/', 'file:///C:/index.html'])
+      expect(warningsAt(page), page).to.deep.equal([]);
+  });
+
+  it('names only what is missing, and the issuer only if a sign-in page responds', () => {
+    const page = 'http://localhost/';
+    const set = { owner: 'ann', uploadOrigins: 'https://files.example', issuer: 'https://id.example' };
+    expect(warningsAt(page, set)).to.deep.equal([]);
+    for (const name of Object.keys(set)) {
+      const attribute = name.replace('uploadOrigins', 'upload-origins');
+      expect(warningsAt(page, { ...set, [name]: undefined })).to.deep.equal([NOT_SET(attribute)]);
+    }
+    expect(warningsAt(page, { ...set, owner: '' })).to.deep.equal([NOT_SET('owner')]);
+    const { issuer: _, ...others } = set;
+    for (const auth of ['token', 'none', 'local'] as const)
+      expect(warningsAt(page, { ...others, auth }), auth).to.deep.equal([]);
+    expect(warningsAt(page, { ...others, getToken: () => 'token' })).to.deep.equal([]);
+    for (const auth of ['popup', 'redirect', 'auto'] as const)
+      expect(warningsAt(page, { ...others, auth }), auth).to.deep.equal([NOT_SET('issuer')]);
+  });
+
+  it('says that it was loaded over http, on another host', () => {
+    const set = { owner: 'ann', uploadOrigins: 'https://files.example', auth: 'none' } as const;
+    expect(warningsAt('http://intranet/', set)).to.deep.equal([HTTP]);
+    expect(warningsAt('http://192.168.1.5:8080/')).to.deep.equal([
+      NOT_SET('owner, upload-origins, issuer'),
+      HTTP,
+    ]);
+  });
+
+  it('says it with its first file, once', async () => {
+    const lines: string[] = [];
+    replace(console, 'warn', (line: string) => lines.push(line));
+    const [first, second] = [world({ manual: true }), world({ manual: true })];
+    expect(lines).to.deep.equal([]);
+    for (const { uploader } of [first, second, first]) await uploader.addFiles(freshFile(10));
+    expect(lines).to.deep.equal([`secure-uploader: ${NOT_SET('owner, upload-origins')}`]);
+  });
+});
