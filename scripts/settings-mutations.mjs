@@ -1,4 +1,4 @@
-// The part of security-mutations.mjs for settings that protect users.
+// The part of security-mutations.mjs for settings that protect users, and for what a page or a service derives.
 
 /** @type {import('./security-mutations.mjs').Mutation[]} */
 export const settingsMutations = [
@@ -55,6 +55,15 @@ export const settingsMutations = [
     after: '',
     test: 'test/ui/settings-late.test.ts',
     title: 'keeps no file of the previous user, if owner changes with it to',
+  },
+  {
+    rule: 'D55',
+    says: 'The id of a session is in no event and no form value if its header contains it, or if `profile.sessionHeader` has computed the header',
+    file: 'src/service/wire.ts',
+    before: 'value !== header && !hasText(body, value);',
+    after: 'value === undefined;',
+    test: 'test/engine/secret-id.test.ts',
+    title: 'if the page computes the header',
   },
   {
     rule: 'D57',

@@ -106,6 +106,8 @@ export interface Session {
   readonly sessionId: string;
   /** Value of the header `x-service-uploadsession` in all later calls. Secret. */
   readonly header: string;
+  /** True if `profile.sessionHeader` has computed the header, so that it may follow from `sessionId`, which is secret then, too. */
+  readonly isDerived?: true;
   /**
    * Chunk size that the service chose (`profile.chunkSize`), in bytes. Not saved with the session: `UploadRecord` has the chunk
    * size in use.

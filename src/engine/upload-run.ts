@@ -26,6 +26,7 @@ import { type Connection, chunkSizesOf, type Times, waitsFor } from './connectio
 import type { createLateTrace } from './late-trace.ts';
 import { reportWhileQuiet } from './quiet.ts';
 import type { ResumeState } from './resume/resume-state.ts';
+import { isIdSecret } from './secret-id.ts';
 import { type ConnectionMonitor, stallMs } from './transfer/connection-monitor.ts';
 import type { Progress, ProgressThrottle } from './transfer/progress.ts';
 import type { SlotUser, UploadSlots } from './transfer/upload-slots.ts';
@@ -375,7 +376,7 @@ export function completedDetailOf(
     sentBytes: putBytes,
     skippedBytes: Math.max(0, sizeBytes - putBytes),
     durationMs: performance.now() - startedMs,
-    ...(!session.header.endsWith(session.sessionId) && { sessionId: session.sessionId }),
+    ...(!isIdSecret(session) && { sessionId: session.sessionId }),
     ...(fileHash !== undefined && { fileHash }),
     ...(body !== undefined && { commit: body }),
   };

@@ -62,13 +62,19 @@ export function readSession(answer: Answer, profile: FullProfile): Session {
   if (chunkSizeBytes !== undefined && !(Number.isSafeInteger(chunkSizeBytes) && chunkSizeBytes > 0))
     throw badResponse(answer, 'profile.chunkSize must return a whole number of bytes');
   const minChunkBytes = isMinChunkSize(profile.minChunkSize) ? profile.minChunkSize : readMinChunkBytes(body);
+  const isDerived = profile.sessionHeader !== undefined && value !== header && !hasText(body, value);
   return {
     sessionId,
     header: value as string,
+    ...(isDerived && { isDerived }),
     ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),
     ...(minChunkBytes !== undefined && { minChunkBytes }),
   };
 }
+
+/** Returns true if `text` is a value in a response, at any depth. */
+const hasText = (part: unknown, text: unknown): boolean =>
+  part === text || (isFields(part) && Object.values(part).some((inner) => hasText(inner, text)));
 
 /** Reads the size of the smallest chunk that the storage takes (U6c); `undefined` if the service does not say it. */
 function readMinChunkBytes(body: Fields): number | undefined {

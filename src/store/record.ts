@@ -78,8 +78,8 @@ const READERS = { ...REQUIRED, ...OPTIONAL };
 /** Returns the object to save. Copies only known fields, so that no secret is saved by accident. */
 export function writeRecord(record: SavedRecord): Record<string, unknown> {
   const fields = Object.keys(READERS).map((name) => [name, record[name as keyof SavedRecord]]);
-  const { sessionId, header: sessionHeader } = record.session ?? {};
-  return { version: VERSION, sessionId, sessionHeader, ...Object.fromEntries(fields) };
+  const { sessionId, header: sessionHeader, isDerived } = record.session ?? {};
+  return { version: VERSION, sessionId, sessionHeader, isDerived, ...Object.fromEntries(fields) };
 }
 
 /** Returns true for a record that a newer version of this package saved. Such a record must not be deleted. */
@@ -90,7 +90,8 @@ export const isNewer = (value: unknown): boolean =>
 export function readRecord(value: unknown): SavedRecord | undefined {
   const fields: Readonly<Record<string, unknown>> = Object(value);
   const [sessionId, header] = [filled(fields.sessionId), filled(fields.sessionHeader)];
-  const session = sessionId && header ? { sessionId, header } : undefined;
+  const isDerived = flag(fields.isDerived);
+  const session = sessionId && header ? { sessionId, header, ...(isDerived && { isDerived }) } : undefined;
   const read = Object.entries(READERS).map(([name, of]) => [name, of(fields[name])]);
   const record = Object.fromEntries(read.filter(([, field]) => field !== undefined)) as SavedRecord;
   const isWhole = Object.keys(REQUIRED).every((name) => name in record) && (session ?? record.fileId);
