@@ -66,6 +66,15 @@ export const settingsMutations = [
     title: 'if the page computes the header',
   },
   {
+    rule: 'D56',
+    says: 'The keeper serves no message without a page',
+    file: 'src/keeper/file-keeper.ts',
+    before: 'const isPage = source?.frameType',
+    after: 'const isPage = !source || source.frameType',
+    test: 'test/engine/keeper-source.test.ts',
+    title: 'the keeper takes files only of pages, and gives them only to pages',
+  },
+  {
     rule: 'D57',
     says: 'Where pages are developed, the console says with the first file if `owner`, `upload-origins` or `issuer` is missing, and on other hosts that the page was loaded over http',
     file: 'src/engine/warn-of-settings.ts',

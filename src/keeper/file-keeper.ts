@@ -80,7 +80,7 @@ const dropOthers = ({ service, owner }: Pick<Kept, 'service' | 'owner'>): void =
 scope.addEventListener('message', (event) => {
   const { data, origin, ports, source } = event;
   // Frames are not served, because they may be part of another site's page.
-  const isPage = !source || source.frameType === 'top-level' || source.frameType === 'auxiliary';
+  const isPage = source?.frameType === 'top-level' || source?.frameType === 'auxiliary';
   if (!data || !isPage || origin !== scope.location.origin) return;
   // Timers stop while a device sleeps.
   if (Date.now() > untilMs) clear();
