@@ -39,6 +39,8 @@ export function resolveUrl(baseUrl: string, path: string): URL {
  */
 export function readOrigins(list: string | readonly string[] | undefined): readonly string[] {
   if (list === undefined) return Object.freeze([]);
+  if (typeof list !== 'string' && !Array.isArray(list))
+    throw new UploaderError('bad-config', 'upload-origins is neither a text nor a list');
   const entries = (typeof list === 'string' ? list.split(/[\s,]+/) : list).filter(Boolean);
   return Object.freeze((entries.length > 0 ? entries : ['']).map(readOrigin));
 }

@@ -14,7 +14,9 @@ import {
   flag,
   inMs,
   isBlank,
+  isUnset,
   oneOf,
+  onlyText,
   type Read,
   text,
   unparsed,
@@ -147,7 +149,8 @@ function warnOfStatuses(name: string, statuses: object, meanings: readonly strin
 export const isMinChunkSize = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= 64 * 2 ** 20;
 
-const profile: Read<Profile, Profile> = (value = {}, { warn }) => {
+const profile: Read<Profile, Profile> = (value, { warn }) => {
+  if (isUnset(value)) return {};
   for (const key of Object.keys(value)) if (!(key in PROFILE_KEYS)) warn(`profile.${key} is unknown.`);
   warnOfStatuses('profile.statuses', value.statuses ?? {}, STATUS_MEANINGS, warn);
   warnOfStatuses('profile.putStatuses', value.putStatuses ?? {}, PUT_MEANINGS, warn);
@@ -179,6 +182,11 @@ const protecting = <Input, Value, const Name extends string = never>(
   ...row: Parameters<typeof setting<Input, Value, Name>>
 ) => ({ ...setting(...row), protects: true });
 
+/** Like `protecting`, for a setting for which an empty text means unset, as frameworks write it. */
+const unsettable = <Input, Value, const Name extends string = never>(
+  ...row: Parameters<typeof setting<Input, Value, Name>>
+) => ({ ...protecting(...row), mayBeBlank: true });
+
 /** All settings. A path is below `baseUrl`, or an absolute URL. If a path is `undefined`, the call is not made. */
 const SETTINGS = {
   /** URL of the service: absolute, without a trailing slash. May have a path prefix. */
@@ -188,20 +196,20 @@ const SETTINGS = {
   clientId: setting('sign-in', unparsed('secure-uploader')),
   redirectUri: setting('sign-in', text(undefined)),
   responseMode: protecting('sign-in', (value: 'query' | 'fragment' | undefined, report) =>
-    value ? oneOf('query', 'fragment')(value, report) : undefined,
+    isUnset(value) ? undefined : oneOf('query', 'fragment')(value, report),
   ),
   silent: protecting('sign-in', oneOf('auto', 'off')),
-  issuer: protecting('sign-in', text(undefined)),
+  issuer: protecting('sign-in', onlyText),
   idpId: setting('sign-in', text(undefined)),
-  scope: protecting('sign-in', text(undefined)),
+  scope: protecting('sign-in', onlyText),
   authHeader: setting('sign-in', text('Authorization')),
   authScheme: setting('sign-in', unparsed('Bearer')),
-  allowFramedLogin: protecting('service', flag),
+  allowFramedLogin: unsettable('service', flag),
   /** Origins that a presigned URL may have. An empty list allows any https origin. */
   uploadOrigins: protecting('service', readOrigins),
-  owner: { ...protecting('sign-in', userId), mayBeBlank: true },
+  owner: unsettable('sign-in', userId),
   accept: protecting('upload', acceptList),
-  multiple: protecting('upload', flag),
+  multiple: unsettable('upload', flag),
   /** Number of uploaded files that the form of the element needs. */
   minFiles: protecting('upload', count(Number.MAX_SAFE_INTEGER, 0, 0)),
   maxFiles: protecting('upload', count(Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY)),
@@ -212,10 +220,10 @@ const SETTINGS = {
   /** Limit for all uploads together, in bytes per second. */
   throttle: setting('upload', bytes(Number.POSITIVE_INFINITY), 'throttleBytesPerSecond'),
   hash: setting('service', oneOf<HashAlgorithm>('sha-256', 'blake3')),
-  manual: protecting('upload', flag),
-  noResume: protecting('upload', flag),
+  manual: unsettable('upload', flag),
+  noResume: unsettable('upload', flag),
   /** Saves small files until they are uploaded. After a reload, these files resume without being picked again. */
-  keepFiles: protecting('upload', flag),
+  keepFiles: unsettable('upload', flag),
   /** Number of days without a newly stored chunk after which a saved upload expires. */
   keepDays: protecting('upload', inMs(count(3650, 7), 24 * 3_600_000), 'keepMs'),
   /** Time after which a request that keeps failing fails its upload. */
@@ -226,21 +234,21 @@ const SETTINGS = {
   keeperUrl: setting('upload', text(undefined)),
   sessionPath: setting('service', text('/files/uploadsession')),
   chunksPath: setting('service', text('/files/uploadsession/chunks')),
-  commitPath: protecting('service', text(undefined)),
-  cancelPath: protecting('service', text(undefined)),
+  commitPath: protecting('service', onlyText),
+  cancelPath: protecting('service', onlyText),
   authorizePath: setting('sign-in', text('/authorize')),
   tokenPath: setting('sign-in', text('/auth/token')),
   loginPath: setting('sign-in', text('/auth/login')),
   challengePath: setting('sign-in', text('/auth/challenge')),
-  logoutPath: protecting('sign-in', text(undefined)),
-  getToken: protecting('sign-in', callback<GetToken>('. A token itself is the property `token`')),
-  parentFor: protecting('upload', callback<(relativePath: string) => string>()),
+  logoutPath: protecting('sign-in', onlyText),
+  getToken: unsettable('sign-in', callback<GetToken>('. A token itself is the property `token`')),
+  parentFor: unsettable('upload', callback<(relativePath: string) => string>()),
   /** Greatest width and height of photos, in pixels. */
   imageMaxEdge: protecting('upload', count(65_535, Number.POSITIVE_INFINITY)),
-  stripLocation: protecting('upload', flag),
-  transformFile: protecting('upload', callback<TransformFile>()),
+  stripLocation: unsettable('upload', flag),
+  transformFile: unsettable('upload', callback<TransformFile>()),
   profile: setting('service', profile),
-  authOptions: protecting('sign-in', readAuthOptions),
+  authOptions: unsettable('sign-in', readAuthOptions),
 };
 
 type Schema = typeof SETTINGS;
@@ -273,6 +281,8 @@ export const PROTECTING: readonly (keyof SettingsInput)[] = ROWS.flatMap(([name,
 export const attributeOf = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
+const shorten = (value: string): string => (value.length > 40 ? `${value.slice(0, 40)}…` : value);
+
 /** Called with each setting that protects users and cannot be read. */
 type OnUnreadable = (name: keyof SettingsInput, message: string) => void;
 
@@ -280,8 +290,8 @@ function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn, onUnreadable
   const entries = rows.map(([name, { read, as = name, protects, mayBeBlank }]) => {
     const value = input[name] ?? undefined;
     // A page may have set `getToken` to its token, which must not be on the console.
-    const isSecret = name === 'getToken' || typeof value === 'object';
-    const what = isSecret ? name : `${attributeOf(name)}="${String(value)}"`;
+    const isSecret = name === 'getToken' || ['object', 'function'].includes(typeof value);
+    const what = isSecret ? name : `${attributeOf(name)}="${shorten(String(value))}"`;
     const unreadable = (problem: string, instead?: string): void => {
       if (protects) onUnreadable(name, `${what} ${problem}`);
       else warn(`${what} ${problem}${instead === undefined ? '' : `; using ${instead}`}.`);

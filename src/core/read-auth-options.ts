@@ -2,7 +2,7 @@
 
 import type { AuthOptions } from './auth-options.ts';
 import { AUTH_TIMES } from './auth-times.ts';
-import { isBlank, type Read } from './readers.ts';
+import { isBlank, isUnset, type Read } from './readers.ts';
 
 type Test = (value: unknown) => boolean;
 
@@ -47,7 +47,8 @@ const problemsOf = (options: object): (readonly [name: string, value: unknown])[
 export const hasBlankField = (options: unknown): boolean =>
   problemsOf(Object(options)).some(([name, value]) => name in FIELDS && isBlank(value));
 
-export const readAuthOptions: Read<AuthOptions, AuthOptions> = (value = {}, { unreadable, warn }) => {
+export const readAuthOptions: Read<AuthOptions, AuthOptions> = (value, { unreadable, warn }) => {
+  if (isUnset(value)) return {};
   if (!isObject(value)) unreadable('is no object');
   for (const [name] of problemsOf(value))
     unreadable(name in FIELDS ? `has a field that cannot be read: ${name}` : `has an unknown field: ${name}`);

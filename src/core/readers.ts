@@ -1,5 +1,6 @@
 // Functions that read the values of settings. The table in config.ts says which function reads which setting.
 
+import { rulesOf } from './names.ts';
 import type { Warn } from './warn.ts';
 
 /** How a reader reports what it finds. */
@@ -41,8 +42,18 @@ export const text =
   (value) =>
     value || fallback;
 
+/** Like `text`, for a setting that protects users: a page may have computed `false` or an object. */
+export const onlyText: Read<string, string | undefined> = (value, { unreadable }) => {
+  if (value !== undefined && typeof value !== 'string') unreadable('is no text');
+  return value || undefined;
+};
+
+/** True for what frameworks write to unset a property that is no text: some write an empty text to every property. */
+export const isUnset = (value: unknown): value is undefined => value === undefined || value === '';
+
 /** Reads `true` or `false`. A text such as "false" would be on. */
-export const flag: Read<boolean, boolean> = (value = false, { unreadable }) => {
+export const flag: Read<boolean, boolean> = (value, { unreadable }) => {
+  if (isUnset(value)) return false;
   if (typeof value === 'boolean') return value;
   unreadable('is neither true nor false');
   return false;
@@ -53,7 +64,8 @@ export const callback =
   // biome-ignore lint/suspicious/noExplicitAny: any function
     <T extends (...args: any[]) => unknown>(hint = ''): Read<T, T | undefined> =>
     (value, { unreadable }) => {
-      if (value === undefined || typeof value === 'function') return value;
+      if (isUnset(value)) return undefined;
+      if (typeof value === 'function') return value;
       unreadable(`is no function${hint}`);
       return undefined;
     };
@@ -62,8 +74,9 @@ export const callback =
 export const oneOf =
   <T extends string>(...words: readonly [T, ...T[]]): Read<T, T> =>
   (value, { unreadable }) => {
-    const word = words.find((each) => each === String(value).trim().toLowerCase());
-    if (value && !word) unreadable(`is not one of ${words.join(', ')}`, words[0]);
+    if (isUnset(value)) return words[0];
+    const word = words.find((each) => typeof value === 'string' && each === value.trim().toLowerCase());
+    if (!word) unreadable(`is not one of ${words.join(', ')}`, words[0]);
     return word ?? words[0];
   };
 
@@ -74,8 +87,11 @@ const number =
     fallback: Default,
   ): Read<number | string, number | Default> =>
   (value, { unreadable }) => {
-    if (value === undefined || value === '' || value === 'auto') return fallback;
-    const parsed = parse(value);
+    const isGiven = typeof value === 'string' || typeof value === 'number';
+    const word = String(value).trim().toLowerCase();
+    const isDefault = isGiven && ['auto', String(fallback).toLowerCase()].includes(word);
+    if (isUnset(value) || isDefault) return fallback;
+    const parsed = isGiven ? parse(value) : undefined;
     if (parsed === undefined) unreadable(problem, 'the default');
     return parsed ?? fallback;
   };
@@ -97,8 +113,11 @@ export const inMs =
   (value, report) =>
     read(value, report) * unitMs;
 
-export const acceptList: Read<string, string> = (given = '', { warn }) => {
+export const acceptList: Read<string, string> = (given = '', { unreadable, warn }) => {
   const value = String(given);
+  if (typeof given !== 'string' && !Array.isArray(given)) unreadable('is no text');
+  // Such a list would allow every file.
+  if (given !== '' && rulesOf(value).length === 0) unreadable('has no type');
   if (typeof given !== 'string')
     warn('accept is no text. Write the types with commas, as in ".pdf,image/*".');
   const misfit = value.split(',').find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
@@ -117,9 +136,14 @@ const NOBODY = ['undefined', 'null', 'NaN', '[object Object]'];
 export const isUserId = (value: unknown): value is string =>
   ['string', 'number', 'bigint'].includes(typeof value) && !NOBODY.includes(String(value).trim());
 
-/** Reads the id of a user. An empty id means that the page has not named its user yet (decision 36). */
+/** Returns the id of a user; empty if the page has not named its user yet (decision 36), or if the value is no id. */
+export const userOf = (value: unknown): string =>
+  isUserId(value) && String(value).trim() !== '' ? String(value) : '';
+
+/** Reads the id of a user. */
 export const userId: Read<string, string> = (value, { unreadable, warn }) => {
   if (value !== undefined && !isUserId(value)) unreadable('is not the id of a user');
-  if (value === '') warn('owner="" is empty, so all users count as one.');
-  return `${value ?? ''}`;
+  const user = userOf(value);
+  if (value !== undefined && user === '') warn('owner="" is empty, so all users count as one.');
+  return user;
 };

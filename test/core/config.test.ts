@@ -212,6 +212,8 @@ describe('settings', () => {
     ['concurrency', 'many', 'concurrency', 'auto'],
     ['concurrency', 65, 'concurrency', 'auto'],
     ['concurrency', 0, 'concurrency', 'auto'],
+    ['concurrency', true, 'concurrency', 'auto'],
+    ['hash', false, 'hash', 'sha-256'],
     ['batchSize', 'all', 'batchSize', 64],
     ['batchSize', 10_001, 'batchSize', 64],
     ['throttle', 'slow', 'throttleBytesPerSecond', Number.POSITIVE_INFINITY],

@@ -17,31 +17,53 @@ function problemOf(input: object): string | undefined {
   }
 }
 
-const BOOLEAN = ['false', 'true', 0, 1];
-const FUNCTION = ['abc', {}, 7];
+const BOOLEAN = ['false', 'true', 1, ' '];
+const FUNCTION = ['abc', true, 7, ' '];
 
-/** For each setting, values that cannot be read. An empty text is one for all of them but `owner`. */
+/** Settings that are no text and no number: frameworks write an empty text to unset them. And `owner`, which may be named late. */
+const UNSETTABLE = [
+  ...['owner', 'allowFramedLogin', 'multiple', 'manual', 'noResume', 'keepFiles', 'stripLocation'],
+  ...['getToken', 'parentFor', 'transformFile', 'authOptions'],
+];
+
+/** What a script computes by mistake, as in `auth={isProduction && 'token'}`. */
+const FALSY = [false, 0, Number.NaN, {}];
+
+/** The values of `FALSY` that a setting can have. */
+const READABLE: Readonly<Record<string, readonly unknown[]>> = {
+  ...Object.fromEntries(
+    ['allowFramedLogin', 'multiple', 'manual', 'noResume', 'keepFiles', 'stripLocation'].map((name) => [
+      name,
+      [false],
+    ]),
+  ),
+  owner: [0],
+  minFiles: [0],
+  authOptions: [{}],
+};
+
+/** For each setting, values that cannot be read. */
 const UNREADABLE: Readonly<Record<string, readonly unknown[]>> = {
-  auth: ['tokn', 'popups', 'token,popup', {}],
-  responseMode: ['form_post', 'fragmnet'],
+  auth: ['tokn', 'popups', 'token,popup', ['token'], true, () => 'token'],
+  responseMode: ['form_post', 'fragmnet', ['query']],
   silent: ['of', 'false'],
-  issuer: [' '],
-  scope: [' '],
+  issuer: [' ', true, 7],
+  scope: [' ', true, 7],
   allowFramedLogin: BOOLEAN,
-  uploadOrigins: [[], [''], ' ,', 'files.example'],
+  uploadOrigins: [[], [''], [false], ' ,', 'files.example', true, 7, new Map()],
   owner: [{ id: 7 }, 'undefined', 'null', 'NaN', '[object Object]', true, () => 'ann'],
-  accept: [' ', ',', ' , ', []],
+  accept: [' ', ',', ' , ', [], '; image/png', ';.pdf', ' ;,; a/b', true, 7],
   multiple: BOOLEAN,
   minFiles: ['two', -1, '1.5', Number.NaN],
-  maxFiles: ['0', '2.5', '1O', 'undefined', -1, {}],
+  maxFiles: ['0', '2.5', '1O', 'undefined', -1, true, [3], ['3'], Number.NEGATIVE_INFINITY],
   maxFileSize: ['5OOMB', 'huge', '0', '5,5MB', '500 MBs', -1, 'undefinedMB'],
   manual: BOOLEAN,
   noResume: BOOLEAN,
   keepFiles: BOOLEAN,
   keepDays: [3651, '0', '1d'],
-  commitPath: [' '],
-  cancelPath: [' '],
-  logoutPath: [' '],
+  commitPath: [' ', true, 7],
+  cancelPath: [' ', true, 7],
+  logoutPath: [' ', true, 7],
   getToken: FUNCTION,
   parentFor: FUNCTION,
   imageMaxEdge: ['2000px', 0, '65536'],
@@ -76,9 +98,14 @@ describe('a setting that protects users', () => {
 
   for (const [name, values] of Object.entries(UNREADABLE))
     it(`is an error if it cannot be read: ${name}`, () => {
-      for (const value of name === 'owner' ? values : ['', ...values])
-        expect(problemOf({ [name]: value }), `${name}: ${JSON.stringify(value)}`).to.be.a('string');
-      for (const value of [null, undefined]) expect(problemOf({ [name]: value })).to.equal(undefined);
+      const readable = READABLE[name] ?? [];
+      const falsy = FALSY.filter(
+        (value) => !readable.some((each) => JSON.stringify(each) === JSON.stringify(value)),
+      );
+      for (const value of [...values, ...falsy, ...(UNSETTABLE.includes(name) ? [] : [''])])
+        expect(problemOf({ [name]: value }), `${name}: ${String(value)}`).to.be.a('string');
+      for (const value of [...readable, null, undefined, ...(UNSETTABLE.includes(name) ? [''] : [])])
+        expect(problemOf({ [name]: value }), `${name}: ${String(value)}`).to.equal(undefined);
     });
 
   it('is named in the error, with its value, but a token is not', () => {
@@ -98,12 +125,21 @@ describe('a setting that protects users', () => {
     expect(problemOf({ getToken: 'secret' })).to.equal(
       'getToken is no function. A token itself is the property `token`',
     );
+    expect(problemOf({ owner: () => 'secret' })).to.equal('owner is not the id of a user');
+    expect(problemOf({ auth: 'x'.repeat(41) })).to.equal(
+      `auth="${'x'.repeat(40)}…" is not one of auto, token, popup, redirect, local, none`,
+    );
   });
 
   it('may be written in each way that can be read', () => {
     for (const input of [
       { owner: '' },
       { owner: 7 },
+      { owner: ' ' },
+      { maxFiles: Number.POSITIVE_INFINITY, maxFileSize: 'Infinity' },
+      { maxFiles: ' auto ', keepDays: 'AUTO' },
+      { accept: ['.pdf', 'image/*'] },
+      { accept: '.pdf, ; image/png' },
       { owner: 'nullable' },
       { auth: ' Token ' },
       { maxFiles: 'auto' },
@@ -119,10 +155,19 @@ describe('a setting that protects users', () => {
   });
 });
 
+describe('an owner', () => {
+  it('that is blank is no user', () => {
+    for (const owner of ['', ' ', '\t\n', '\u00a0'])
+      expect(createSettings({ baseUrl, owner }).owner, JSON.stringify(owner)).to.equal('');
+    expect(createSettings({ baseUrl, owner: ' ann ' }).owner).to.equal(' ann ');
+    expect(createSettings({ baseUrl, owner: 0 as never }).owner).to.equal('0');
+  });
+});
+
 describe('settings of a template that is not filled in', () => {
   it('are unfinished, and others are not', () => {
     for (const name of PROTECTING)
-      expect(isUnfinished({ baseUrl, [name]: '' }), name).to.equal(name !== 'owner');
+      expect(isUnfinished({ baseUrl, [name]: '' }), name).to.equal(!UNSETTABLE.includes(name));
     for (const input of [{ uploadOrigins: [] }, { maxFiles: ' ' }, { authOptions: { ownerField: '' } }])
       expect(isUnfinished({ baseUrl, ...input }), JSON.stringify(input)).to.equal(true);
     for (const input of [
