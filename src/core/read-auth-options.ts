@@ -1,6 +1,6 @@
 // Reads the setting `authOptions`: a field that protects users is never ignored.
 
-import type { AuthOptions } from './auth-options.ts';
+import type { AuthAdapter, AuthOptions } from './auth-options.ts';
 import { AUTH_TIMES } from './auth-times.ts';
 import { isBlank, isUnset, type Read } from './readers.ts';
 
@@ -9,7 +9,10 @@ type Test = (value: unknown) => boolean;
 const isText: Test = (value) => typeof value === 'string';
 const isFilled: Test = (value) => isText(value) && !isBlank(value);
 const isBoolean: Test = (value) => typeof value === 'boolean';
-const isObject: Test = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** True for an object with fields. Other objects, such as a `Map`, have none that could be read. */
+const isObject: Test = (value) => Object.prototype.toString.call(value) === '[object Object]';
+/** An empty text turns something off. */
+const isEmptyOrFilled: Test = (value) => value === '' || isFilled(value);
 
 const MODES: readonly unknown[] = ['omit', 'same-origin', 'include'] satisfies RequestCredentials[];
 const OPERATIONS: readonly string[] = ['token', 'login', 'challenge', 'logout'] satisfies (keyof NonNullable<
@@ -19,16 +22,29 @@ const areCredentials: Test = (value) =>
   isObject(value) &&
   Object.entries(Object(value)).every(([name, mode]) => OPERATIONS.includes(name) && MODES.includes(mode));
 
+const CALLS: readonly string[] = [
+  'authorizeUrl',
+  'exchange',
+  'login',
+  'challenge',
+  'logout',
+] satisfies (keyof AuthAdapter)[];
+const isFunction: Test = (value) => typeof value === 'function';
+/** An adapter may be an instance of a class, whose methods it does not own, and may have data of its own. */
+const isAdapter: Test = (value) =>
+  isObject(value) &&
+  CALLS.every((name) => Object(value)[name] === undefined || isFunction(Object(value)[name])) &&
+  Object.entries(Object(value)).every(([name, own]) => CALLS.includes(name) || !isFunction(own));
+
 /** Whether the value of a field can be read. */
 const FIELDS: Readonly<Record<keyof AuthOptions, Test>> = {
   params: isObject,
-  adapter: isObject,
+  adapter: isAdapter,
   credentialFields: Array.isArray,
   credentials: areCredentials,
-  promptAfterSignOut: isText,
+  promptAfterSignOut: isEmptyOrFilled,
   ownerField: isFilled,
-  // An empty text turns the check off.
-  sameUserField: isText,
+  sameUserField: isEmptyOrFilled,
   rpId: isFilled,
   loginSendsChallenge: isBoolean,
   showServerMessages: isBoolean,

@@ -83,6 +83,15 @@ const UNREADABLE: Readonly<Record<string, readonly unknown[]>> = {
     { autoSubmitCode: 1 },
     { params: 'a=b' },
     { adapter: 'x' },
+    { adapter: { logIn: () => undefined } },
+    { adapter: { login: 'POST' } },
+    { adapter: { exchange: null } },
+    { adapter: new Map() },
+    { sameUserField: ' ' },
+    { promptAfterSignOut: ' ' },
+    { params: new Map() },
+    new Map([['ownerField', 'sub']]),
+    Promise.resolve({ ownerField: 'sub' }),
     { credentialFields: {} },
     { times: 5 },
     { credentials: { token: 'none' } },
@@ -90,6 +99,14 @@ const UNREADABLE: Readonly<Record<string, readonly unknown[]>> = {
     { credentials: 'omit' },
   ],
 };
+
+/** An adapter as a page may write it. */
+class Adapter {
+  readonly url = '/exchange';
+  login(): Promise<never> {
+    return Promise.reject(new Error(this.url));
+  }
+}
 
 describe('a setting that protects users', () => {
   it('has a row in this test', () => {
@@ -150,6 +167,8 @@ describe('a setting that protects users', () => {
       { allowFramedLogin: false },
       { authOptions: { ownerField: 'sub', sameUserField: '', promptAfterSignOut: '', rpId: undefined } },
       { authOptions: { credentials: { token: 'omit', logout: 'include' }, adapter: new (class {})() } },
+      { authOptions: { adapter: new Adapter() } },
+      { authOptions: Object.assign(Object.create(null), { ownerField: 'sub' }) },
     ])
       expect(problemOf(input), JSON.stringify(input)).to.equal(undefined);
   });
