@@ -1,20 +1,48 @@
 // Decides whether pages may see the id of an upload session.
 
-import { toBase64Url } from '../core/base64-url.ts';
 import type { Session } from '../core/types.ts';
 
-/** Returns the spellings of a text that a service may have made a header of. */
+/** An id that is shorter may be in a header by chance, so that its events would differ from one upload to the next. */
+const MIN_ID_LENGTH = 4;
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** Returns a text with one byte in each character. */
+const bytesOf = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
+
+/** Returns the spellings of a text that a service may have made a header of, except Base64. */
 function formsOf(text: string): string[] {
-  const bytes = new TextEncoder().encode(text);
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return [text, encodeURIComponent(text), toBase64Url(bytes), hex].map((form) => form.toLowerCase());
+  const hex = Array.from(bytesOf(text), (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+  return [text, encodeURIComponent(text), hex].map((form) => form.toLowerCase());
 }
 
-/** Returns true if the header of the session, which is secret, may follow from the id: one is in the other, or it was computed. */
+/** Returns what the parts of a text are as Base64, in either alphabet, wherever the Base64 begins. */
+function decodedParts(text: string): string[] {
+  const standard = text.replaceAll('-', '+').replaceAll('_', '/');
+  // Without a regular expression: the browser keeps the last text that one has matched.
+  const parts = Array.from(standard, (letter) => (BASE64.includes(letter) ? letter : ' '))
+    .join('')
+    .split(' ');
+  return parts.flatMap((part) =>
+    [0, 1, 2, 3].map((start) => {
+      const whole = part.slice(start);
+      // One letter more has no whole byte.
+      return atob(whole.length % 4 === 1 ? whole.slice(0, -1) : whole);
+    }),
+  );
+}
+
+/**
+ * Returns true if the header of the session, which is secret, may follow from the id: one is in the other, plain or as the code of
+ * the id, or the header was computed.
+ */
 export function isIdSecret({ header, isDerived, sessionId }: Session): boolean {
+  if (isDerived === true || sessionId.length < MIN_ID_LENGTH) return true;
   const given = header.toLowerCase();
-  // In the alphabet of `toBase64Url`.
-  const isIn = (form: string): boolean =>
-    given.includes(form) || given.replaceAll('+', '-').replaceAll('/', '_').includes(form);
-  return isDerived === true || sessionId.toLowerCase().includes(given) || formsOf(sessionId).some(isIn);
+  const id = bytesOf(sessionId);
+  return (
+    sessionId.toLowerCase().includes(given) ||
+    formsOf(sessionId).some((form) => given.includes(form)) ||
+    decodedParts(header).some((part) => part.includes(id))
+  );
 }

@@ -72,9 +72,15 @@ export function readSession(answer: Answer, profile: FullProfile): Session {
   };
 }
 
-/** Returns true if `text` is a value in a response, at any depth. */
-const hasText = (part: unknown, text: unknown): boolean =>
-  part === text || (isFields(part) && Object.values(part).some((inner) => hasText(inner, text)));
+/** Returns true if `text` is a value in a response, at any depth. Without recursion: a service decides how deep a response is. */
+function hasText(body: Fields, text: unknown): boolean {
+  const parts: unknown[] = [body];
+  for (const part of parts) {
+    if (part === text) return true;
+    if (isFields(part)) for (const inner of Object.values(part)) parts.push(inner);
+  }
+  return false;
+}
 
 /** Reads the size of the smallest chunk that the storage takes (U6c); `undefined` if the service does not say it. */
 function readMinChunkBytes(body: Fields): number | undefined {

@@ -36,7 +36,14 @@ describe('the id of a session is secret', () => {
     'in a URL': { sessionId: ID, header: `id=${encodeURIComponent(ID)}&v=1` },
     'as Base64': { sessionId: ID, header: `v1.${btoa(ID)}` },
     'as Base64 of UTF-8': { sessionId: 'größe', header: btoa(utf8('größe')) },
-    'as hex': { sessionId: 'ab', header: '0x6162' },
+    'as Base64 that begins before it': { sessionId: ID, header: btoa(`v1:${ID}:x`) },
+    'as Base64 that begins two bytes before it': { sessionId: ID, header: `v1/${btoa(`k:${ID}`)}` },
+    'as Base64 for URLs, after other letters': {
+      sessionId: ID,
+      header: `v1_${btoa(`k${ID}`).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`,
+    },
+    'as hex': { sessionId: 'abcd', header: '0x61626364' },
+    'if it is so short that the header may have it by chance': { sessionId: '123', header: 'h-4711' },
     'if the page adds to it': open({}, ({ body }) => `Upload ${body.session_id} 1`),
     'if the page computes the header': open({}, ({ body }) =>
       [...String(body.session_id)].map((c) => c.charCodeAt(0)).join(''),
@@ -50,6 +57,11 @@ describe('the id of a session is secret', () => {
 describe('the id of a session is not secret', () => {
   const own: Readonly<Record<string, Session>> = {
     'if the service sends another header': open({}, undefined, 'h-4711'),
+    'if the header is Base64 of something else': {
+      sessionId: ID,
+      header: btoa('another text, as long as it'),
+    },
+    'if it has four letters': { sessionId: '1234', header: 'h-4711' },
     'if the body has the header': open({ passport: 'p-4711' }),
     'if the page takes the header from the body': open(
       { data: { upload: { ticket: 't-4711' } } },
@@ -62,6 +74,14 @@ describe('the id of a session is not secret', () => {
 });
 
 describe('a header that the page has computed', () => {
+  it('is looked for in responses of any depth', () => {
+    const deep = (inner: string): object =>
+      JSON.parse(`${'['.repeat(20_000)}"${inner}"${']'.repeat(20_000)}`);
+    const sessionHeader = (): string => 't-4711';
+    expect(open({ deep: deep('t-4711') }, sessionHeader).isDerived).to.equal(undefined);
+    expect(open({ deep: deep('t-4712') }, sessionHeader).isDerived).to.equal(true);
+  });
+
   it('is still known as such after a reload', () => {
     for (const isDerived of [true, undefined] as const) {
       const session = { sessionId: ID, header: 'h', ...(isDerived && { isDerived }) };
