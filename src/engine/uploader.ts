@@ -7,13 +7,13 @@ import { contentOf } from '../core/content.ts';
 import { UploaderError } from '../core/errors.ts';
 import { createHosts } from '../core/host.ts';
 import { preconnect } from '../core/preconnect.ts';
-import type { RetryPolicy } from '../core/retries.ts';
+import { userOf } from '../core/readers.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import { whenIdle } from '../core/wait.ts';
 import { type Warn, warnOnce } from '../core/warn.ts';
-import { createUploadStore, type UploadStore } from '../store/uploads.ts';
+import { createUploadStore } from '../store/uploads.ts';
 import { Commands } from './commands.ts';
-import { Connections, type ConnectOptions, connect, type Service, type Times } from './connection.ts';
+import { Connections, type ConnectOptions, connect, type Service } from './connection.ts';
 import { Intake } from './intake.ts';
 import { createLateTrace } from './late-trace.ts';
 import { Reconnect } from './reconnect.ts';
@@ -23,44 +23,14 @@ import { TabLocks } from './resume/tab-locks.ts';
 import { Scheduler } from './scheduler.ts';
 import { SignOut } from './sign-out.ts';
 import { SnapshotStore } from './snapshot-store.ts';
-import type { Diagnosis, Span } from './trace.ts';
+import type { Diagnosis } from './trace.ts';
 import { ConnectionMonitor } from './transfer/connection-monitor.ts';
 import { ProgressThrottle } from './transfer/progress.ts';
 import { UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadContext } from './upload.ts';
 import type { UndoCommand } from './upload-state.ts';
+import type { UploaderOptions } from './uploader-options.ts';
 import { warnOfSettings } from './warn-of-settings.ts';
-
-/** Options of the constructor. Unlike settings, options cannot be changed with `configure()`. */
-export interface UploaderOptions {
-  /** Timeouts, in milliseconds. */
-  readonly times?: Times;
-  /** Delays and limits of retries. Each field has its own default. */
-  readonly policy?: RetryPolicy;
-  /** Time in which the service has to complete a commit that it has accepted (202), in milliseconds. Defaults to one hour. */
-  readonly commitDeadlineMs?: number;
-  /** Store for saved uploads. Defaults to IndexedDB. */
-  readonly store?: UploadStore;
-  /**
-   * Called after each step of an upload and each sign-in. Spans have no names, URLs or secrets. The code for it is loaded on
-   * demand; uploads wait up to 5 seconds for it.
-   */
-  readonly onSpan?: (span: Span) => void;
-  /** Called with a message for each invalid setting. Defaults to `console.warn`. */
-  readonly warn?: Warn;
-  /**
-   * Function that opens a service client. Tests replace this function.
-   *
-   * @internal
-   */
-  readonly connect?: typeof connect;
-  /**
-   * The uploaders of the page. Tests have several pages in one.
-   *
-   * @internal
-   */
-  readonly page?: Set<TabLocks>;
-}
 
 /**
  * Uploads files to the service at `baseUrl`. Commands return a promise that resolves when they are complete. The constructor throws
@@ -109,6 +79,8 @@ export class Uploader {
   readonly #signOut: SignOut;
   readonly #reconnect: Reconnect;
   #state: 'open' | 'suspended' | 'closed' = 'open';
+  /** Why the last settings could not be read; `undefined` if they could. */
+  #problem: unknown;
   readonly #trace: ReturnType<typeof createLateTrace>;
 
   constructor(settings: SettingsInput, { connect: open = connect, ...options }: UploaderOptions = {}) {
@@ -206,7 +178,8 @@ export class Uploader {
 
   /**
    * Replaces all settings. `concurrency` and `throttle` apply immediately, most others only to files that are added afterwards. If
-   * `owner` changes, the uploads of the previous owner leave the list.
+   * `owner` changes, the uploads of the previous owner leave the list, even if this method throws `bad-config` because a setting
+   * cannot be read. No file is added then, until settings can be read.
    *
    * @example
    * ```ts
@@ -214,15 +187,31 @@ export class Uploader {
    * ```
    */
   configure(input: SettingsInput): void {
-    const settings = createSettings(input, this.#warn);
-    const before = this.#connections.current;
-    if (contentOf(settings) === contentOf(before.settings)) return;
+    const hadProblem = this.#problem !== undefined;
+    const settings = this.#read(input);
+    this.#problem = undefined;
+    if (hadProblem || contentOf(settings) !== contentOf(this.settings)) this.#apply(settings);
+  }
+
+  /** Reads settings. If they cannot be read, leaves another owner: the next one is named only with settings that can be read. */
+  #read(input: SettingsInput): Settings {
+    try {
+      return createSettings(input, this.#warn);
+    } catch (error) {
+      this.#problem = error;
+      if (!['', userOf(input.owner)].includes(this.settings.owner))
+        this.#apply(Object.freeze({ ...this.settings, owner: '', getToken: undefined }));
+      throw error;
+    }
+  }
+
+  #apply(settings: Settings): void {
+    const { owner } = this.settings;
     this.#connections.configure(settings);
     this.#snapshots.setAuth(this.#auth.snapshot);
     this.#slots.configure(settings.concurrency);
     this.#scheduler.onLimitChange();
     this.#monitor.bytesPerSecond = settings.throttleBytesPerSecond;
-    const { owner } = before.settings;
     const left = settings.owner === owner ? undefined : this.#signOut.leaveOwner(owner);
     if (left && owner !== '') {
       this.dismissRejections();
@@ -248,6 +237,7 @@ export class Uploader {
   ): Promise<void> {
     // Copies the list, because a page that clears its file input also empties the `FileList`.
     const list = Symbol.iterator in files ? [...files] : [files];
+    if (this.#problem !== undefined) throw this.#problem;
     warnOfSettings(this.settings);
     preconnect(this.settings.uploadOrigins);
     await this.#intake.add(list, this.#connections.current, (file) => this.mayAdd?.(file) ?? true);
@@ -476,7 +466,7 @@ export class Uploader {
   /** Restores saved uploads. Never rejects: after a failure, the user can still add new files. */
   async #restore(): Promise<void> {
     // If `suspend()` was called in the meantime, the next `restore()` calls this method again.
-    if (this.#state !== 'open') return;
+    if (this.#state !== 'open' || this.#problem !== undefined) return;
     await this.#restorer
       .restore(this.#connections.current)
       .catch((error: unknown) => globalThis.reportError?.(error));
@@ -524,3 +514,4 @@ export type { PauseReason, Phase } from '../core/phases.ts';
 export type { RetryPolicy } from '../core/retries.ts';
 export type * from '../core/types.ts';
 export type { Diagnosis, Problem, Span } from './trace.ts';
+export type { UploaderOptions } from './uploader-options.ts';

@@ -440,7 +440,6 @@ export class SecureUploader extends FormControl {
   }
 
   protected override willUpdate(changed: PropertyValues): void {
-    this.#tokens.assign(this.owner);
     if (changed.size > 0 || !this.hasUpdated) {
       warnOfAttributes(this);
       this.#uploads.configure(changed.has('getToken'));

@@ -14,7 +14,6 @@ import {
 import { EMPTY_SNAPSHOT } from '../core/empty-snapshot.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
 import { preconnect } from '../core/preconnect.ts';
-import { isUserId } from '../core/readers.ts';
 import type { Snapshot } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { endPeriod } from '../engine/period.ts';
@@ -31,7 +30,7 @@ export interface UploadsControllerHost extends ReactiveControllerHost, HTMLEleme
 
 export interface UploadsControllerOptions {
   /** The function for the property `token`, which the page must not be able to read. */
-  readonly tokens: { source: GetToken | undefined };
+  readonly tokens: { source: GetToken | undefined; assign(owner: string | undefined): void };
   /** Creates the uploads, with valid settings, when their module is loaded. */
   readonly open: (module: UploadsModule, input: SettingsInput) => Uploads;
   /** Called after `open`. */
@@ -60,9 +59,12 @@ export const code = {
  */
 const DELETION_MARK = 'secure-uploader:delete';
 
-/** A call that waits for the uploads. With `isPatient`, it also waits while the code or valid settings are missing. */
+/**
+ * A call that waits for the uploads. One with `files` also waits until the user tries again, and while `base-url` is missing or a
+ * problem of the settings is shown; a `sign-in`, which has no caller, in every case.
+ */
 interface WaitingCall {
-  readonly isPatient: boolean;
+  readonly kind: 'command' | 'files' | 'sign-in';
   act(uploads: Uploads): void;
   reject(error: unknown): void;
 }
@@ -84,8 +86,6 @@ export class UploadsController implements ReactiveController {
   #problem: Problem | undefined;
   /** The last valid settings, until the engine has them. */
   #settings: Settings | undefined;
-  /** What the page set when the engine last accepted it. */
-  #accepted: SettingsInput = {};
   #isTokenNew = false;
   #isRemoved = false;
   #loggedMessage = '';
@@ -144,10 +144,9 @@ export class UploadsController implements ReactiveController {
 
   /**
    * Calls `act` with the uploads: at once, or when their code is loaded, after the calls that were made before. Rejects with
-   * `bad-config` if the settings are invalid, and with `network` if the code cannot be loaded. With `isPatient`, the call also
-   * waits while the settings become invalid, and until the user tries again.
+   * `bad-config` if the settings are invalid, and with `network` if the code cannot be loaded.
    */
-  use<T>(act: (uploads: Uploads) => T, isPatient = false): Promise<Awaited<T>> {
+  use<T>(act: (uploads: Uploads) => T, kind: WaitingCall['kind'] = 'command'): Promise<Awaited<T>> {
     return new Promise((resolve, reject) => {
       // As in an `async` function, an error of `act` is a rejection.
       const call = (uploads: Uploads): void => {
@@ -163,18 +162,15 @@ export class UploadsController implements ReactiveController {
       } catch (error) {
         return reject(error);
       }
-      this.#waiting = [...this.#waiting, { isPatient, act: call, reject }];
-      if (!this.failure || !isPatient) this.#load();
+      this.#waiting = [...this.#waiting, { kind, act: call, reject }];
+      if (!this.failure || kind === 'command') this.#load();
     });
   }
 
-  /** Like `use`, for a call with files: it is not made with settings of before. */
+  /** Like `use`, for a call with files: it is not made with settings of before, also not in the task that sets others. */
   async useForFiles<T>(act: (uploads: Uploads) => T): Promise<Awaited<T>> {
-    if (this.uploads && this.#problem) {
-      this.#report(this.#problem.error);
-      throw this.#problem.error;
-    }
-    return this.use(act, true);
+    if (this.uploads) this.#check();
+    return this.use(act, 'files');
   }
 
   /** Loads the code again, as the user asks for after a failure. */
@@ -245,10 +241,7 @@ export class UploadsController implements ReactiveController {
         if (!isExpected) reportError(error);
         // Calls with files wait for other settings, or for the user.
         const mayWait = isExpected && this.failure !== 'reload';
-        const isOver = ({ isPatient }: WaitingCall): boolean => !(isPatient && mayWait);
-        const over = this.#waiting.filter(isOver);
-        this.#waiting = this.#waiting.filter((call) => !isOver(call));
-        for (const { reject } of over) reject(error);
+        this.#endWaiting(error, mayWait ? ['command'] : ['command', 'files', 'sign-in']);
       })
       .finally(() => {
         this.#isLoading = false;
@@ -279,7 +272,6 @@ export class UploadsController implements ReactiveController {
     if (!this.#settings) throw new UploaderError('bad-config', 'base-url is missing');
     const input = this.#read();
     const uploads = this.#heed(() => this.#options.open(module, input));
-    this.#accepted = input;
     this.uploads = uploads;
     this.failure = undefined;
     this.#settings = undefined;
@@ -306,38 +298,42 @@ export class UploadsController implements ReactiveController {
     this.#isTokenNew = false;
     const act = ({ uploader }: Uploads): void => uploader.allowSignIn();
     if (this.uploads) act(this.uploads);
-    else this.#waiting = [...this.#waiting, { isPatient: true, act, reject: () => undefined }];
+    else this.#waiting = [...this.#waiting, { kind: 'sign-in', act, reject: () => undefined }];
   }
 
   /**
    * Passes the settings to the engine, or checks them while there is no engine. Throws `bad-config`, and shows that the settings
-   * are invalid. With `mayWait`, it does not show that while a template may not be filled in.
+   * are invalid. With `mayWait`, it does not show that while a template may not be filled in and no file waits for it.
    */
   #check(mayWait = false): void {
     const input = this.#read();
+    const isEmpty = isUnfinished(input);
+    const isRefused = isEmpty && Boolean(input.baseUrl) && this.#waiting.some(({ kind }) => kind === 'files');
     try {
-      this.#heed(() => {
-        if (this.uploads) this.uploads.uploader.configure(input);
-        else this.#settings = createSettings(input);
-      }, mayWait && isUnfinished(input));
-      this.#accepted = input;
+      this.#heed(
+        () => {
+          if (this.uploads) this.uploads.uploader.configure(input);
+          else this.#settings = createSettings(input);
+        },
+        mayWait && isEmpty && !isRefused,
+      );
     } catch (error) {
-      this.#leaveOwner(input);
+      if (isRefused) this.#endWaiting(error, ['files']);
       throw error;
     }
   }
 
-  /** Settings that cannot be read must not keep the files of the previous user in the list. */
-  #leaveOwner({ owner, getToken }: SettingsInput): void {
-    if (!this.uploads || owner === this.#accepted.owner) return;
-    const tokens = typeof getToken === 'function' ? getToken : undefined;
-    this.#accepted = { ...this.#accepted, owner: isUserId(owner) ? owner : '', getToken: tokens };
-    this.uploads.uploader.configure(this.#accepted);
+  /** Rejects calls that wait. */
+  #endWaiting(error: unknown, kinds: readonly WaitingCall['kind'][]): void {
+    const over = this.#waiting.filter(({ kind }) => kinds.includes(kind));
+    this.#waiting = this.#waiting.filter(({ kind }) => !kinds.includes(kind));
+    for (const { reject } of over) reject(error);
   }
 
   #read(): SettingsInput {
     const { tokens } = this.#options;
     const input = readSettings(this.#host);
+    tokens.assign(input.owner);
     // The newer of both counts: setting `token` removes `getToken`.
     if (input.getToken) tokens.source = undefined;
     return { ...input, getToken: input.getToken ?? tokens.source };

@@ -5,7 +5,8 @@ import { expect } from '@open-wc/testing';
 import '../../src/define.ts';
 import type { UploaderError } from '../../src/core/errors.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
-import { rejection, settled } from '../support/collect.ts';
+import { code } from '../../src/ui/uploads-controller.ts';
+import { deferred, rejection, settled } from '../support/collect.ts';
 import { replace, world } from '../support/world.ts';
 import { all, pick, shown, textFile } from './support.ts';
 
@@ -112,4 +113,51 @@ describe('a setting that becomes unreadable', () => {
       await element.addFiles(textFile('c.txt'));
       expect(element.snapshot.files.map(({ name }) => name)).to.deep.equal(['c.txt']);
     });
+});
+
+describe('a file that is added', () => {
+  it('in the task that sets a setting that cannot be read is not added with the settings of before', async () => {
+    const errors = watchErrors();
+    const { element } = await world({ element: true, manual: true, maxFileSize: '1kB' });
+    await element.addFiles(textFile('a.txt'));
+    for (const maxFileSize of ['5OOMB', '']) {
+      element.maxFileSize = maxFileSize;
+      expect(await codeOf(element.addFiles(textFile('b.txt')))).to.equal('bad-config');
+      expect([isShown(element), errors.splice(0).length], maxFileSize).to.deep.equal([true, 1]);
+      await set(element, { maxFileSize: '1kB' });
+    }
+    expect(element.snapshot.files.map(({ name }) => name)).to.deep.equal(['a.txt']);
+  });
+
+  it('in the task that sets another owner and a limit is added with these', async () => {
+    const { element } = await world({ element: true, manual: true, owner: 'ann' });
+    await element.addFiles(textFile('a.txt'));
+    Object.assign(element, { owner: 'bob', maxFiles: 1 });
+    await element.addFiles([textFile('b.txt'), textFile('c.txt')]);
+    expect(element.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['too-many-files']);
+    await element.updateComplete;
+    await shown(() => element.snapshot.files.every(({ name }) => name === 'b.txt'));
+    expect(element.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.txt']);
+  });
+
+  it('before the engine is loaded is refused if a setting becomes empty, and the page says so', async () => {
+    for (const blank of [{ maxFiles: '' }, { authOptions: { ownerField: '' } }]) {
+      const errors = watchErrors();
+      const { load } = code;
+      const arrived = deferred<void>();
+      replace(code, 'load', async () => {
+        await arrived.promise;
+        return load();
+      });
+      const element = await open({});
+      const added = codeOf(element.addFiles(textFile('a.txt')));
+      await set(element, blank);
+      expect([isShown(element), errors.length]).to.deep.equal([true, 1]);
+      expect(await added).to.equal('bad-config');
+      await set(element, { maxFiles: 3, authOptions: undefined });
+      arrived.resolve();
+      await element.addFiles(textFile('b.txt'));
+      expect(element.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.txt']);
+    }
+  });
 });
