@@ -8,6 +8,7 @@ import type { FileId, FileSnapshot, Snapshot } from '../core/types.ts';
 import { beginPeriod, onPeriodEnd } from '../engine/period.ts';
 import type { Messages } from './messages.ts';
 import { listenOnPage } from './page.ts';
+import { Press } from './press.ts';
 import { property } from './property.ts';
 import { type FileValue, RestoredValues } from './restored-values.ts';
 
@@ -65,9 +66,7 @@ export abstract class FormControl extends LitElement {
    * A submission that waits for the uploads. `leftCount` is the number of files, without those uploaded since the last look;
    * `mustStart` is true if some may not have started.
    */
-  #waiting:
-    | { readonly submitter: HTMLButtonElement | null; leftCount: number; mustStart: boolean }
-    | undefined;
+  #waiting: { readonly press: Press; leftCount: number; mustStart: boolean } | undefined;
 
   abstract owner?: string | undefined;
   /** The files that the user sees: without those whose removal can still be undone. */
@@ -273,7 +272,8 @@ export abstract class FormControl extends LitElement {
     if (submitter?.formNoValidate || (submitter?.formMethod || form.method) === 'dialog') return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (this.#mayWait(shown)) this.#waiting = { submitter, leftCount: 0, mustStart: true };
+    if (this.#mayWait(shown))
+      this.#waiting = { press: new Press(form, submitter, this), leftCount: 0, mustStart: true };
     this.#endWait();
     this.#updateForm();
     this.reportValidity();
@@ -296,8 +296,9 @@ export abstract class FormControl extends LitElement {
   #endWait(): void {
     const waiting = this.#waiting;
     const { form } = this;
+    if (!waiting || !form || !this.isConnected) return;
     // A disabled element has no value.
-    if (!waiting || !form || !this.isConnected || !this.willValidate) return;
+    if (!this.willValidate && !waiting.press.isOnlyHeld(this)) return;
     const { shown } = this;
     if (this.#mayWait(shown)) {
       // If the engine cannot be loaded, the element says so.
@@ -308,11 +309,9 @@ export abstract class FormControl extends LitElement {
     }
     this.#waiting = undefined;
     this.#updateForm();
-    const { submitter } = waiting;
-    const isUsable = submitter?.form === form && /submit|image/.test(submitter.type);
     if (this.#isOpen(shown)) this.reportValidity();
     // Otherwise, the user has canceled the last upload, and decides again.
-    else if (waiting.leftCount <= 0) form.requestSubmit(isUsable ? submitter : null);
+    else if (waiting.leftCount <= 0) waiting.press.submit();
   }
 
   #updateForm(): void {

@@ -348,7 +348,7 @@ describe('with submit-when-done, a form', () => {
     stage.form.prepend(stage.element);
     stage.send.type = 'button';
     await finished(stage);
-    expect(stage.submissions).to.have.length(1);
+    expect(stage.submissions).to.deep.equal(['now 1']);
   });
 
   it('waits for files that are still being read', async () => {
