@@ -101,6 +101,7 @@ const de: LoginMessages = {
   unsendable: (name) =>
     `${name} kann nicht mit diesem Formular gesendet werden. Entfernen Sie die Datei aus der Liste und fügen Sie sie dann erneut hinzu.`,
   submitsLater: 'Das Formular wird gesendet, sobald alle Dateien hochgeladen sind.',
+  notSent: 'Das Formular wurde nicht gesendet.',
   loadFailed:
     'Es konnte nicht alles geladen werden, was für Uploads nötig ist. Prüfen Sie die Verbindung und versuchen Sie es erneut.',
   reload:

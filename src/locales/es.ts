@@ -94,6 +94,7 @@ const es: LoginMessages = {
   unsendable: (name) =>
     `${name} no se puede enviar con este formulario. Quítalo de la lista y vuelve a añadirlo.`,
   submitsLater: 'El formulario se enviará cuando se hayan subido todos los archivos.',
+  notSent: 'El formulario no se ha enviado.',
   loadFailed:
     'No se pudo cargar todo lo necesario para subir archivos. Comprueba tu conexión e inténtalo de nuevo.',
   reload:

@@ -96,6 +96,7 @@ const fr: LoginMessages = {
   unsendable: (name) =>
     `Impossible d’envoyer ${name} avec ce formulaire. Retirez-le de la liste, puis ajoutez-le à nouveau.`,
   submitsLater: 'Le formulaire sera envoyé une fois tous les fichiers importés.',
+  notSent: 'Le formulaire n’a pas été envoyé.',
   loadFailed:
     'Impossible de charger tout ce qui est nécessaire aux envois. Vérifiez votre connexion et réessayez.',
   reload:

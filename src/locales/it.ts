@@ -86,6 +86,7 @@ const it: LoginMessages = {
   unsendable: (name) =>
     `Impossibile inviare ${name} con questo modulo. Rimuovilo dall’elenco e aggiungilo di nuovo.`,
   submitsLater: 'Il modulo verrà inviato quando tutti i file saranno caricati.',
+  notSent: 'Il modulo non è stato inviato.',
   loadFailed:
     'Non è stato possibile caricare tutto il necessario per i caricamenti. Controlla la connessione e riprova.',
   reload:

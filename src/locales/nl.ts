@@ -92,6 +92,7 @@ const nl: LoginMessages = {
   unsendable: (name) =>
     `${name} kan niet met dit formulier worden verzonden. Verwijder het bestand uit de lijst en voeg het opnieuw toe.`,
   submitsLater: 'Het formulier wordt verzonden zodra alle bestanden zijn geüpload.',
+  notSent: 'Het formulier is niet verzonden.',
   loadFailed:
     'Niet alles wat voor uploads nodig is, kon worden geladen. Controleer je verbinding en probeer het opnieuw.',
   reload:

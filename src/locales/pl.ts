@@ -88,6 +88,7 @@ const pl: LoginMessages = {
   unfinished: 'Prześlij pozostałe pliki lub usuń je z listy.',
   unsendable: (name) => `Nie można wysłać pliku ${name} z tym formularzem. Usuń go z listy i dodaj ponownie.`,
   submitsLater: 'Formularz zostanie wysłany po przesłaniu wszystkich plików.',
+  notSent: 'Formularz nie został wysłany.',
   loadFailed:
     'Nie udało się wczytać wszystkiego, czego wymaga przesyłanie. Sprawdź połączenie i spróbuj ponownie.',
   reload:

@@ -88,6 +88,7 @@ const ptBR: LoginMessages = {
   unsendable: (name) =>
     `Não é possível enviar ${name} com este formulário. Remova-o da lista e adicione-o novamente.`,
   submitsLater: 'O formulário será enviado após o envio de todos os arquivos.',
+  notSent: 'O formulário não foi enviado.',
   loadFailed:
     'Não foi possível carregar tudo o que é necessário para os envios. Verifique sua conexão e tente novamente.',
   reload:

@@ -84,6 +84,7 @@ const sv: LoginMessages = {
   unsendable: (name) =>
     `${name} kan inte skickas med det här formuläret. Ta bort filen från listan och lägg till den igen.`,
   submitsLater: 'Formuläret skickas när alla filer har laddats upp.',
+  notSent: 'Formuläret har inte skickats.',
   loadFailed:
     'Allt som behövs för uppladdning kunde inte läsas in. Kontrollera anslutningen och försök igen.',
   reload:

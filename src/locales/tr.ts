@@ -81,6 +81,7 @@ const tr: LoginMessages = {
   unfinished: 'Kalan dosyaları yükleyin veya listeden kaldırın.',
   unsendable: (name) => `${name} bu formla gönderilemiyor. Dosyayı listeden kaldırıp yeniden ekleyin.`,
   submitsLater: 'Tüm dosyalar yüklendiğinde form gönderilecek.',
+  notSent: 'Form gönderilmedi.',
   loadFailed: 'Yükleme için gereken her şey yüklenemedi. Bağlantınızı kontrol edip tekrar deneyin.',
   reload:
     'Yükleme için gereken her şey yüklenemedi. Bu sayfayı yenileyin, ardından dosyalarınızı yeniden seçin.',

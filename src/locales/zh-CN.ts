@@ -75,6 +75,7 @@ const zhCN: LoginMessages = {
   unfinished: '请上传其余文件，或将其从列表中移除。',
   unsendable: (name) => `无法随此表单提交 ${name}。请将其从列表中移除，然后重新添加。`,
   submitsLater: '所有文件上传完成后将提交表单。',
+  notSent: '表单未提交。',
   loadFailed: '无法加载上传所需的全部内容。请检查网络连接，然后重试。',
   reload: '无法加载上传所需的全部内容。请重新加载此页面，然后再次选择文件。',
   reading: (count) => `正在读取文件…已找到 ${files(count)}`,

@@ -6,6 +6,7 @@ import { shownText } from '../core/names.ts';
 import { needsUser } from '../core/phases.ts';
 import type { FileId, FileSnapshot, Snapshot } from '../core/types.ts';
 import { beginPeriod, onPeriodEnd } from '../engine/period.ts';
+import { tell } from './form-notice.ts';
 import type { Messages } from './messages.ts';
 import { listenOnPage } from './page.ts';
 import { Press } from './press.ts';
@@ -277,6 +278,7 @@ export abstract class FormControl extends LitElement {
     this.#endWait();
     this.#updateForm();
     this.reportValidity();
+    if (!this.#isSeen && this.validationMessage) tell(form, this.validationMessage, false);
   };
 
   /** Returns true if the form would lose files. */
@@ -299,7 +301,7 @@ export abstract class FormControl extends LitElement {
     if (!waiting || !form || !this.isConnected) return;
     // A disabled element has no value.
     if (!this.willValidate && !waiting.press.isOnlyHeld(this)) return;
-    const { shown } = this;
+    const { shown, texts } = this;
     if (this.#mayWait(shown)) {
       // If the engine cannot be loaded, the element says so.
       if (waiting.mustStart) this.start().catch(() => undefined);
@@ -309,9 +311,18 @@ export abstract class FormControl extends LitElement {
     }
     this.#waiting = undefined;
     this.#updateForm();
-    if (this.#isOpen(shown)) this.reportValidity();
-    // Otherwise, the user has canceled the last upload, and decides again.
-    else if (waiting.leftCount <= 0) waiting.press.submit();
+    if (this.#isOpen(shown)) {
+      this.reportValidity();
+      tell(form, `${texts.notSent} ${this.validationMessage}`, this.#isSeen);
+    } else if (waiting.leftCount > 0 || !waiting.press.submit()) {
+      // The user has canceled the last upload, and decides again; or another field is invalid.
+      tell(form, texts.notSent, false);
+    }
+  }
+
+  /** True if the browser can show a message at the element. */
+  get #isSeen(): boolean {
+    return this.checkVisibility({ visibilityProperty: true });
   }
 
   #updateForm(): void {

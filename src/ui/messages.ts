@@ -34,6 +34,8 @@ export interface InterfaceMessages {
   readonly unsendable: (name: string) => string;
   /** Message of a form that waits for the uploads (`submit-when-done`). */
   readonly submitsLater: string;
+  /** A form that has waited for the uploads was not sent. */
+  readonly notSent: string;
   /** The code of the list could not be loaded; the user can try again. */
   readonly loadFailed: string;
   /** The code of the list could not be loaded again. */
@@ -183,6 +185,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   unfinished: "Some files aren't uploaded yet. Finish uploading them, or remove them from the list.",
   unsendable: (name) => `${name} can't be sent with this form. Remove it from the list, then add it again.`,
   submitsLater: 'The form will be sent when all files are uploaded.',
+  notSent: "The form wasn't sent.",
   loadFailed: "We couldn't load everything that uploads need. Check your connection and try again.",
   reload: "We couldn't load everything that uploads need. Reload this page, then choose your files again.",
   reading: (count) => `Reading files… ${files(count)} found`,
