@@ -6,6 +6,14 @@ import type { Snapshot } from '../core/types.ts';
 import { whenIdle } from '../core/wait.ts';
 import { pageOf } from './page.ts';
 
+/** Addresses of links that open another program, and leave the page where it is. Browsers ask nevertheless. */
+const OF_PROGRAM = /^\s*(mailto|tel|sms):/i;
+/** Time in which such a click makes the browser ask, in milliseconds. */
+const ASKS_MS = 500;
+
+const isLink = (target: EventTarget): target is Element =>
+  /^(a|area)$/.test((target as Partial<Element>).localName ?? '');
+
 export interface LeaveHost extends ReactiveControllerHost, Node {
   readonly snapshot: Snapshot;
   readonly keeperUrl?: string | undefined;
@@ -28,7 +36,15 @@ export class LeaveController implements ReactiveController {
    * are done, before the next rendering removes the listener.
    */
   readonly #warn = (event: BeforeUnloadEvent): void => {
-    if (this.#isUploading) event.preventDefault();
+    const opensProgram = event.timeStamp - this.#clickedMs < ASKS_MS;
+    this.#clickedMs = Number.NEGATIVE_INFINITY;
+    if (this.#isUploading && !opensProgram) event.preventDefault();
+  };
+  /** Time of the last click on a link that opens another program, as in `timeStamp` of events. */
+  #clickedMs = Number.NEGATIVE_INFINITY;
+  readonly #onClick = (event: Event): void => {
+    const link = event.composedPath().find(isLink);
+    if (OF_PROGRAM.test(link?.getAttribute('href') ?? '')) this.#clickedMs = event.timeStamp;
   };
 
   constructor(host: LeaveHost) {
@@ -60,7 +76,9 @@ export class LeaveController implements ReactiveController {
     this.#isLockLoaded ||= wakeLock;
     // Firefox keeps no page with this listener in the back/forward cache.
     const warns = isUploading && !noLeaveWarning && !keeperUrl;
-    this.#page[warns ? 'addEventListener' : 'removeEventListener']('beforeunload', this.#warn);
+    const change = warns ? 'addEventListener' : 'removeEventListener';
+    this.#page[change]('beforeunload', this.#warn);
+    this.#page[change]('click', this.#onClick, true);
     if (isUploading && wakeLock) this.#screen ??= keepScreenOn(this.#page);
     else {
       this.#screen?.abort();

@@ -63,6 +63,35 @@ test('a user who closes the tab of a running upload is warned, and can stay unti
   await Promise.all([page.waitForEvent('close'), page.close({ runBeforeUnload: true })]);
 });
 
+test('a link to a mail program does not ask whether to leave, the next link does, and the upload continues', async () => {
+  const { page, gate } = await begin();
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.type());
+    void dialog.dismiss();
+  });
+  await page.evaluate(() => {
+    const scope = globalThis as unknown as { unloadCount: number };
+    scope.unloadCount = 0;
+    addEventListener('beforeunload', () => {
+      scope.unloadCount += 1;
+    });
+    for (const [text, href] of [
+      ['Mail', 'mailto:a@example.com'],
+      ['Away', '/'],
+    ] as const)
+      document.body.append(Object.assign(document.createElement('a'), { textContent: text, href }));
+  });
+  await page.getByText('Mail').click({ noWaitAfter: true });
+  await page.waitForFunction('unloadCount === 1', null, { polling: 50 });
+  assert.deepEqual(asked, []);
+  await page.getByText('Away').click({ noWaitAfter: true });
+  await page.waitForFunction('unloadCount === 2', null, { polling: 50 });
+  assert.deepEqual(asked, ['beforeunload']);
+  gate.open();
+  await untilEvent(page, 'upload-completed');
+});
+
 test('with no-leave-warning, the tab of a running upload is closed at once', async () => {
   const { page } = await begin('no-leave-warning');
   await Promise.all([page.waitForEvent('close'), page.close({ runBeforeUnload: true })]);

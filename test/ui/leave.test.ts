@@ -133,6 +133,37 @@ describe('leaving the page', () => {
       expect(warns()).to.equal(false);
     });
 
+  /** Clicks on a link with this address, or in it, as a user does. */
+  function click(href: string, isPrevented = true): void {
+    const link = document.createElement('a');
+    link.href = href;
+    const inside = link.appendChild(document.createElement('b'));
+    document.body.append(link);
+    link.addEventListener('click', (event) => isPrevented && event.preventDefault());
+    inside.click();
+    link.remove();
+  }
+
+  for (const href of ['mailto:someone@example.com', ' TEL:123', 'sms:123'])
+    it(`shows no warning when a link opens another program: ${href}`, async () => {
+      await begin(await create());
+      click(href);
+      expect(warns()).to.equal(false);
+      expect(warns(), 'the next time').to.equal(true);
+    });
+
+  it('shows a warning for every other link, and if the page is left later', async () => {
+    await begin(await create());
+    for (const href of ['/mailto:a', 'https://example.com/?to=mailto:a', '#tel:1', 'download.csv']) {
+      click(href);
+      expect(warns(), href).to.equal(true);
+    }
+    click('mailto:someone@example.com');
+    const later = new Event('beforeunload', { cancelable: true });
+    Object.defineProperty(later, 'timeStamp', { value: performance.now() + 600 });
+    expect(window.dispatchEvent(later)).to.equal(false);
+  });
+
   it('shows no warning after no-leave-warning is set', async () => {
     const stage = await create();
     await begin(stage);
