@@ -1,7 +1,8 @@
 // While files are uploading: the warning before the page is left, the lock of the screen, and the request for persistent storage.
 
 import { expect } from '@open-wc/testing';
-import { until } from '../support/collect.ts';
+import { lockTimes } from '../../src/ui/screen-lock.ts';
+import { settled, until } from '../support/collect.ts';
 import { fileReaches, replace, type World, type WorldSettings, world } from '../support/world.ts';
 import { shown, textFile } from './support.ts';
 
@@ -28,6 +29,8 @@ const warns = (): boolean => !window.dispatchEvent(new Event('beforeunload', { c
 /** Log of the screen locks: requested, denied, and released by the element. */
 class Screen {
   readonly log: string[] = [];
+  /** Tells the page that the system has taken the last lock. */
+  take: () => void = () => undefined;
   isVisible = true;
   /** What a request waits for. */
   granted: Promise<unknown> = Promise.resolve();
@@ -36,7 +39,9 @@ class Screen {
     const request = async (type: string): Promise<unknown> => {
       this.log.push(`requested ${type}`);
       await this.granted;
-      return { release: async () => this.log.push('released') };
+      const sentinel = new EventTarget();
+      this.take = () => sentinel.dispatchEvent(new Event('release'));
+      return Object.assign(sentinel, { release: async () => this.log.push('released') });
     };
     replace(navigator, 'wakeLock', { request });
     replace(document, 'visibilityState', undefined);
@@ -222,6 +227,53 @@ describe('with wake-lock, the screen', () => {
     await screen.reaches('requested screen');
     stage.element.remove();
     grant();
+    await screen.reaches('requested screen', 'released');
+  });
+
+  for (const [what, lose] of [
+    ['has taken', (screen) => screen.take()],
+    ['has denied', () => undefined],
+  ] as const satisfies readonly (readonly [string, (screen: Screen) => void])[])
+    it(`asks again for a lock that the system ${what}, when the user touches the page and from time to time`, async () => {
+      const screen = new Screen();
+      if (what === 'has denied') {
+        screen.granted = Promise.reject(new DOMException('battery', 'NotAllowedError'));
+        screen.granted.catch(() => undefined);
+      }
+      const stage = await create({ wakeLock: true });
+      await begin(stage);
+      const asked = (count: number): string[] => Array.from({ length: count }, () => 'requested screen');
+      await screen.reaches('requested screen');
+      for (const [at, type] of ['pointerdown', 'keydown'].entries()) {
+        await settled();
+        lose(screen);
+        document.body.dispatchEvent(new Event(type, { bubbles: true }));
+        await screen.reaches(...asked(at + 2));
+      }
+      // From time to time.
+      replace(lockTimes, 'againMs', 10);
+      stage.element.remove();
+      const other = await create({ wakeLock: true });
+      const { length } = screen.log;
+      await begin(other);
+      await until(() => screen.log.length > length);
+      await settled();
+      lose(screen);
+      await until(() => screen.log.length > length + 1);
+    });
+
+  it('asks once while it has the lock, and not while the page is hidden', async () => {
+    replace(lockTimes, 'againMs', 1);
+    const screen = new Screen();
+    const stage = await create({ wakeLock: true });
+    await begin(stage);
+    await screen.reaches('requested screen');
+    document.body.dispatchEvent(new Event('pointerdown', { bubbles: true }));
+    for (let round = 0; round < 20; round += 1) await settled();
+    screen.show(false);
+    screen.take();
+    document.body.dispatchEvent(new Event('pointerdown', { bubbles: true }));
+    for (let round = 0; round < 20; round += 1) await settled();
     await screen.reaches('requested screen', 'released');
   });
 
