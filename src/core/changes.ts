@@ -125,7 +125,7 @@ export interface CompletedDetail {
   readonly skippedBytes: number;
   /** Time since the first run on this page started. */
   readonly durationMs: number;
-  /** Absent if the session header ends with the session id, because the id is then secret. */
+  /** Absent if the secret session header may follow from the session id. */
   readonly sessionId?: string;
   /** SHA-256 of the whole file, as hex; present with `profile.sendFileHash`. */
   readonly fileHash?: string;

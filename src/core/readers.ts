@@ -134,7 +134,10 @@ const NOBODY = ['undefined', 'null', 'NaN', '[object Object]'];
 
 /** Returns true if `value` can be the id of a user. */
 export const isUserId = (value: unknown): value is string =>
-  ['string', 'number', 'bigint'].includes(typeof value) && !NOBODY.includes(String(value).trim());
+  // A framework writes the number 0 to unset a number.
+  ['string', 'number', 'bigint'].includes(typeof value) &&
+  value !== 0 &&
+  !NOBODY.includes(String(value).trim());
 
 /** Returns the id of a user; empty if the page has not named its user yet (decision 36), or if the value is no id. */
 export const userOf = (value: unknown): string =>

@@ -7,12 +7,13 @@ export type Warn = (message: string) => void;
 export const warnOnConsole = (message: string, ...thrown: unknown[]): void =>
   console.warn(`secure-uploader: ${message}`, ...thrown);
 
-/** Returns a function that passes each message to `warn` only once. */
-export function warnOnce(warn: Warn = warnOnConsole): Warn {
+/** Returns a function that passes each message to `warn` only once; with `kindOf`, only one message of each kind. */
+export function warnOnce(warn: Warn = warnOnConsole, kindOf = (message: string): string => message): Warn {
   const warned = new Set<string>();
   return (message) => {
-    if (warned.has(message)) return;
-    warned.add(message);
+    const kind = kindOf(message);
+    if (warned.has(kind)) return;
+    warned.add(kind);
     warn(message);
   };
 }

@@ -22,7 +22,7 @@ export interface UploaderOptions {
    * demand; uploads wait up to 5 seconds for it.
    */
   readonly onSpan?: (span: Span) => void;
-  /** Called with a message for each invalid setting. Defaults to `console.warn`. */
+  /** Called with a message for each invalid setting that protects no user. Defaults to `console.warn`. */
   readonly warn?: Warn;
   /**
    * Function that opens a service client. Tests replace this function.

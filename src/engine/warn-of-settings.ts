@@ -3,16 +3,19 @@
 import { hasPageTokens, isInteractive } from '../auth/settings.ts';
 import type { Settings } from '../core/config.ts';
 import { isLoopback } from '../core/loopback.ts';
-import { warnOnceHere } from '../core/warn.ts';
+import { warnOnConsole, warnOnce } from '../core/warn.ts';
+
+/** One line of each kind for the page: what its first file finds, also if the page sets more later. */
+const warnOfPage = warnOnce(warnOnConsole, (message) => message.slice(0, message.indexOf(' ')));
 
 /**
  * Warns where pages are developed: on loopback hosts, and over http. A page over http on another host is a problem of its own,
- * because anyone in its network can replace the page. All uploaders of a page say it once.
+ * because anyone in its network can replace the page. All uploaders of a page share one line.
  */
 export function warnOfSettings(
   settings: Settings,
   { protocol, hostname }: Pick<Location, 'protocol' | 'hostname'> = location,
-  warn = warnOnceHere,
+  warn = warnOfPage,
 ): void {
   const isRemote = protocol === 'http:' && !isLoopback(hostname);
   if (!isRemote && !isLoopback(hostname)) return;

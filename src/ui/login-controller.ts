@@ -108,7 +108,8 @@ export class LoginController implements ReactiveController {
   #fill(form: SecureUploaderLogin): void {
     const settings = this.#settings();
     if (settings) form.settings = settings;
-    form.idps = this.#host.idps;
+    // Frameworks write an empty text to unset it.
+    form.idps = this.#host.idps || [];
     form.messages = this.#host.messages;
   }
 

@@ -2,12 +2,32 @@
 
 import type { PropertyDeclaration, ReactiveElement } from 'lit';
 import { attributeOf } from '../core/config.ts';
-
-/** Value of a Boolean attribute that weakens security: unlike in HTML, `false` turns it off. */
-export const isOn = (value: string | null): boolean => value !== null && !/^\s*false\s*$/i.test(value);
+import { warnOnceHere } from '../core/warn.ts';
 
 /** Reads an attribute that is a word, as HTML does: the case does not matter. */
 export const wordOf = (value: string | null): string | undefined => value?.trim().toLowerCase();
+
+/**
+ * Returns a function that reads the Boolean attribute `name` of a setting that protects users: unlike in HTML, not every value is
+ * on. The function returns a text that it cannot read as it is, so that the settings are invalid.
+ */
+export const onOrOff =
+  (name: string) =>
+  (value: string | null): boolean | string => {
+    const word = wordOf(value);
+    if (word === undefined || word === 'false') return false;
+    return ['', 'true', name].includes(word) || String(value);
+  };
+
+/** Like `onOrOff`, for an attribute that allows or keeps more: it is off if it cannot be read. */
+export const onlyOn = (name: string) => {
+  const read = onOrOff(name);
+  return (value: string | null): boolean => {
+    const isOn = read(value);
+    if (typeof isOn === 'string') warnOnceHere(`${name}="${isOn}" is off. Write "true" or no value.`);
+    return isOn === true;
+  };
+};
 
 /** Reads `capture`, which needs no value. */
 export const cameraOf = (value: string | null): string | undefined =>

@@ -3,7 +3,7 @@
 import type { LitElement } from 'lit';
 import type { SettingsInput } from '../core/config.ts';
 import { warnOnceHere } from '../core/warn.ts';
-import { isOn } from './property.ts';
+import { wordOf } from './property.ts';
 
 /** Properties of the element. A property is `null` after its attribute was removed. */
 export type SettingsHost = {
@@ -23,7 +23,7 @@ const plain = (name: string): string => name.replace(/[-_]/g, '');
 export function warnOfAttributes(host: HTMLElement): void {
   const { observedAttributes: ours, elementProperties } = host.constructor as typeof LitElement;
   for (const { type, attribute } of elementProperties.values())
-    if (type === Boolean && !isOn(host.getAttribute(String(attribute)) ?? ''))
+    if (type === Boolean && wordOf(host.getAttribute(String(attribute))) === 'false')
       warnOnceHere(`${attribute}="false" is on, as every value in HTML. Remove the attribute.`);
   const properties = [...elementProperties.keys(), 'token'] as string[];
   for (const name of host.getAttributeNames()) {

@@ -10,7 +10,7 @@ import { openSignIn, type SignIn } from '../engine/sign-in.ts';
 import { Countdown } from './countdown.ts';
 import { textsOf } from './languages.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from './login-messages.ts';
-import { isOn, property } from './property.ts';
+import { onlyOn, property } from './property.ts';
 import { adopt } from './styles/css.ts';
 import { login } from './styles/login.ts';
 import { type Idp, LOCKED, loginStep } from './views/login.ts';
@@ -42,7 +42,7 @@ export class SecureUploaderLogin extends LitElement {
   /** Path of the challenge request. */
   @property() challengePath?: string;
   /** Shows the form even if the page is framed by another origin. */
-  @property({ converter: isOn }) allowFramedLogin = false;
+  @property({ converter: onlyOn('allow-framed-login') }) allowFramedLogin = false;
   /** Advanced settings, see docs/authentication.md. */
   @property({ attribute: false }) authOptions?: AuthOptions;
   /** Identity providers to choose from. A `federated` provider uses the sign-in window. */

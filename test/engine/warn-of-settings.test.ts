@@ -62,6 +62,10 @@ describe('a page whose users go without a setting', () => {
     const [first, second] = [world({ manual: true }), world({ manual: true })];
     expect(lines).to.deep.equal([]);
     for (const { uploader } of [first, second, first]) await uploader.addFiles(freshFile(10));
+    // The owner is named late, or another setting is missing in another uploader.
+    second.uploader.configure({ ...second.input, owner: 'ann' });
+    const third = world({ manual: true, auth: 'popup', uploadOrigins: 'https://files.example' });
+    for (const { uploader } of [second, third]) await uploader.addFiles(freshFile(10));
     expect(lines).to.deep.equal([`secure-uploader: ${NOT_SET('owner, upload-origins')}`]);
   });
 });

@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import { resetMouse, sendKeys } from '@web/test-runner-commands';
-import { createSettings } from '../../src/core/config.ts';
+import { createSettings, PROTECTING } from '../../src/core/config.ts';
+import { UploaderError } from '../../src/core/errors.ts';
 import { ENGLISH } from '../../src/index.ts';
 import { readSettings } from '../../src/ui/read-settings.ts';
 import '../../src/define.ts';
@@ -29,6 +30,21 @@ async function write(html: string): Promise<SecureUploader> {
   const element = place.querySelector('secure-uploader') as SecureUploader;
   await element.updateComplete;
   return element;
+}
+
+const SWITCHES = ['allow-framed-login', 'multiple', 'keep-files', 'manual', 'no-resume', 'strip-location'];
+const camel = (name: string): string => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+
+/** How frameworks unset a property that they have set. */
+const FRAMEWORKS: Readonly<Record<string, (before: unknown) => unknown>> = {
+  Preact: () => '',
+  Vue: (before) => ({ string: '', number: 0, boolean: false })[typeof before as string],
+};
+
+/** Returns the settings without those of which an empty text is a value. */
+function withoutTexts(element: SecureUploader): object {
+  const { parentId, clientId, authScheme, ...others } = createSettings(readSettings(element));
+  return others;
 }
 
 const BASE = 'base-url="https://files.test" parent-id="a"';
@@ -111,6 +127,38 @@ describe('an attribute that is written as "false"', () => {
     expect(element.allowFramedLogin).to.equal(true);
   });
 
+  it('is off for each setting that protects users', async () => {
+    for (const name of SWITCHES)
+      for (const [text, isOn] of [
+        ['', true],
+        ['true', true],
+        [' TRUE ', true],
+        [name, true],
+        ['false', false],
+        [' False\n', false],
+      ] as const) {
+        const element = await write(`<secure-uploader ${BASE} ${name}="${text}">`);
+        expect(Reflect.get(element, camel(name)), `${name}="${text}"`).to.equal(isOn);
+        element.removeAttribute(name);
+        expect(Reflect.get(element, camel(name)), name).to.equal(false);
+        await element.updateComplete;
+      }
+  });
+
+  it('neither on nor off allows nothing more, and is an error if on protects more', () =>
+    captureWarnings(async (warnings) => {
+      replace(console, 'error', () => undefined);
+      for (const text of ['flase', 'no', '0', 'off'])
+        for (const name of SWITCHES) {
+          const element = await write(`<secure-uploader ${BASE} ${name}="${text}">`);
+          const isError = ['manual', 'no-resume', 'strip-location'].includes(name);
+          expect(all(element, '[part=error]').length, `${name}="${text}"`).to.equal(isError ? 1 : 0);
+          expect(Reflect.get(element, camel(name)), `${name}="${text}"`).to.equal(isError ? text : false);
+          const { length } = warnings.filter((line) => line.includes(`${name}="${text}" is off`));
+          expect(length, `${name}="${text}"`).to.equal(isError ? 0 : 1);
+        }
+    }));
+
   it('never allows the form of a framed page if it becomes a property', async () => {
     replace(globalThis, 'parent' as never, { location: { origin: 'https://other.test' } });
     try {
@@ -145,6 +193,37 @@ describe('a property', () => {
       await shown(() => all(element, '.row').length === 1);
     }
   });
+
+  for (const [framework, unsetOf] of Object.entries(FRAMEWORKS))
+    it(`that ${framework} unsets has its default, or cannot be read`, async () => {
+      replace(console, 'error', () => undefined);
+      replace(console, 'warn', () => undefined);
+      const element = await write(`<secure-uploader ${BASE}>`);
+      const others = withoutTexts(element);
+      const { elementProperties } = customElements.get('secure-uploader') as typeof SecureUploader;
+      for (const [name, { attribute }] of elementProperties)
+        for (const before of attribute === false ? [{}] : ['3', 3, true]) {
+          const written = unsetOf(typeof Reflect.get(element, name) === 'boolean' ? true : before);
+          const { [name as 'auth']: was } = element;
+          Object.assign(element, { [name]: written });
+          const says = `${String(name)} after ${JSON.stringify(before)}`;
+          const mayFail =
+            typeof was !== 'boolean' &&
+            attribute !== false &&
+            (name === 'baseUrl' || (PROTECTING as readonly PropertyKey[]).includes(name));
+          try {
+            const read = withoutTexts(element);
+            expect(read, says).to.deep.equal(others);
+          } catch (error) {
+            if (!mayFail || !(error instanceof UploaderError)) throw error;
+            expect(error.code, says).to.equal('bad-config');
+          }
+          // Nothing fails when the element renders.
+          await element.updateComplete;
+          Object.assign(element, { [name]: was });
+          await element.updateComplete;
+        }
+    });
 
   it('that is text, as from a template, means the same as its attribute', async () => {
     const uploadOrigins = 'https://files.example';
