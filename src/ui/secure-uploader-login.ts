@@ -42,7 +42,7 @@ export class SecureUploaderLogin extends LitElement {
   /** Path of the challenge request. */
   @property() challengePath?: string;
   /** Shows the form even if the page is framed by another origin. */
-  @property({ converter: onlyOn('allow-framed-login') }) allowFramedLogin = false;
+  @property({ type: Boolean, converter: onlyOn('allow-framed-login') }) allowFramedLogin = false;
   /** Advanced settings, see docs/authentication.md. */
   @property({ attribute: false }) authOptions?: AuthOptions;
   /** Identity providers to choose from. A `federated` provider uses the sign-in window. */

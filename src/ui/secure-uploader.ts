@@ -135,7 +135,7 @@ export class SecureUploader extends FormControl {
   /** Authentication scheme before the token in its header. */
   @property() authScheme?: string | undefined;
   /** Shows the form of `auth="local"` even if the page is framed by another origin. */
-  @property({ converter: onlyOn('allow-framed-login') }) allowFramedLogin = false;
+  @property({ type: Boolean, converter: onlyOn('allow-framed-login') }) allowFramedLogin = false;
   /** Origins that chunks may be uploaded to, separated by spaces. Defaults to any https origin except that of the page. */
   @property() uploadOrigins?: string | readonly string[] | undefined;
   /** Id of the current user. Users who share a browser don't resume each other's uploads. */
@@ -143,7 +143,7 @@ export class SecureUploader extends FormControl {
   /** Accepted file types, as in `<input accept>`. */
   @property() accept?: string | undefined;
   /** Allows more than one file. */
-  @property({ converter: onlyOn('multiple') }) multiple = false;
+  @property({ type: Boolean, converter: onlyOn('multiple') }) multiple = false;
   /**
    * Opens the camera of phones and tablets instead of the file picker, as in `<input capture>`: `environment` for the camera on the
    * back, or `user` for the one on the front. `accept` decides if it takes photos (`image/*`) or videos (`video/*`).
@@ -168,14 +168,14 @@ export class SecureUploader extends FormControl {
   /** Hash algorithm that identifies chunks: `sha-256` or `blake3`. */
   @property() hash?: HashAlgorithm | undefined;
   /** Uploads wait until `start()` is called. */
-  @property({ converter: onOrOff('manual') }) manual = false;
+  @property({ type: Boolean, converter: onOrOff('manual') }) manual = false;
   /** Saves no progress, so that uploads can't be resumed after a reload. */
-  @property({ converter: onOrOff('no-resume') }) noResume = false;
+  @property({ type: Boolean, converter: onOrOff('no-resume') }) noResume = false;
   /**
    * Saves small files (up to 4 MiB each, 64 MiB in total) in the browser. Uploads of these files resume automatically after a
    * reload.
    */
-  @property({ converter: onlyOn('keep-files') }) keepFiles = false;
+  @property({ type: Boolean, converter: onlyOn('keep-files') }) keepFiles = false;
   /** Days after which the saved progress of an unfinished upload is deleted. */
   @property() keepDays?: number | string | undefined;
   /**
@@ -243,7 +243,7 @@ export class SecureUploader extends FormControl {
   /** Greatest width and height of photos, in pixels. Larger photos are uploaded as smaller copies without metadata. */
   @property() imageMaxEdge?: number | string | undefined;
   /** Removes the location and embedded thumbnails from JPEG, PNG and HEIC photos. Other images and videos are refused. */
-  @property({ converter: onOrOff('strip-location') }) stripLocation = false;
+  @property({ type: Boolean, converter: onOrOff('strip-location') }) stripLocation = false;
   /**
    * Function that returns the file to upload instead of a file, for example a smaller photo. Called when the upload starts, and
    * again when it resumes on a later visit: if the file is another one then, the upload starts over.
