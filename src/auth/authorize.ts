@@ -11,7 +11,7 @@ import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { callService, isPause, record, toFailure } from './calls.ts';
 import { createTransaction, isAnswer, readGrant } from './pkce.ts';
-import { dropTransactions, hasSignedOut, type Returned, STORED } from './storage.ts';
+import { dropTransactions, hasSignedOut, type Returned, STORED, TRANSACTION_MS } from './storage.ts';
 import type {
   CallContext,
   Effect,
@@ -49,8 +49,6 @@ const ACK = 'secure-uploader:ack';
 const CLOSED_POLL_MS = 200;
 /** Longest wait for the lock that all tabs share. */
 const LOCK_MS = 15_000;
-/** Lifetime of an authorization request that redirect mode has stored. */
-const TRANSACTION_MS = 600_000;
 
 /** Resolves with the first valid response to the authorization request with this `state`. */
 function listen(state: string, source: () => Window | null, signal: AbortSignal): Promise<string> {
@@ -186,7 +184,7 @@ export type Authorize = ReturnType<typeof createAuthorize>;
 
 /** Creates the effects of one session that make authorization requests. */
 export function createAuthorize(context: AuthorizeContext) {
-  const { settings, post, times, sessionKey, next, redirectUri, accept } = context;
+  const { settings, post, times, sessionKey, user, next, redirectUri, accept } = context;
   /** Grant whose code may be sent once more. */
   let resendable: Grant | undefined;
   let lock: AbortController | undefined;
@@ -225,7 +223,8 @@ export function createAuthorize(context: AuthorizeContext) {
     const { state, verifier, origin, url } = await begin();
     signal.throwIfAborted();
     dropTransactions();
-    const stored = { verifier, origin, sessionKey, returnTo: location.href, createdAtMs: Date.now() };
+    const mark = user.mark();
+    const stored = { verifier, origin, sessionKey, returnTo: location.href, createdAtMs: Date.now(), mark };
     sessionStorage.setItem(STORED + state, JSON.stringify(stored));
     location.assign(url);
   }

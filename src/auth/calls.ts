@@ -68,7 +68,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
       return () => void callers.delete(call);
     },
     /** Starts the last calls of all uploaders with `token`. Forgets `token` when the calls end or after `ms`. */
-    begin(token: string | undefined): void {
+    begin(token: string | undefined, isHere: boolean): void {
       let last = token;
       const stop = new AbortController();
       const withToken: WithToken = async (call) => {
@@ -80,7 +80,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
           );
         return call(last);
       };
-      const all = Promise.allSettled([...callers].map((call) => call?.(withToken, stop.signal)));
+      const all = Promise.allSettled([...callers].map((call) => call?.(withToken, stop.signal, isHere)));
       const end = (): void => {
         last = undefined;
         stop.abort();

@@ -179,7 +179,7 @@ export function createFlows(context: FlowContext) {
     },
     /** Takes the authorization response that the callback page has stored for this session; `undefined` if there is none. */
     async takeReturn(): Promise<AuthEvent | undefined> {
-      const returned = takeReturn(context.sessionKey);
+      const returned = takeReturn(context.sessionKey, context.user);
       if (!returned) return undefined;
       try {
         return { type: 'returned', grant: (await load()).readReturn(returned) };

@@ -3,12 +3,12 @@
 // page can access a session.
 
 import type { Change, TokenInput } from '../core/changes.ts';
-import { openChannel } from '../core/channel.ts';
 import { type Settings, signInKeyOf } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { Listeners } from '../core/listeners.ts';
 import { Machine } from '../core/machine.ts';
 import type { WithToken } from '../core/types.ts';
+import { CurrentUser, endPeriod } from '../core/user.ts';
 import { abortable, sleep, whenIdle } from '../core/wait.ts';
 import { createLastCalls, record } from './calls.ts';
 import { createEvidence } from './evidence.ts';
@@ -25,7 +25,7 @@ import {
   timesOf,
 } from './settings.ts';
 import { changesBetween, createSnapshot } from './snapshot.ts';
-import { dropTransactions, markSignedOut, signOutCount } from './storage.ts';
+import { dropTransactions, dropTransactionsBefore, markSignedOut } from './storage.ts';
 import { createKeeper } from './token.ts';
 import type {
   AuthDeps,
@@ -67,13 +67,11 @@ function createSharedSession(
   const keeper = createKeeper(ownerToMatch(settings));
   const evidence = createEvidence();
   const isPage = typeof document !== 'undefined' && !isSessionEnough;
-  const channel = isPage ? openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`) : undefined;
+  const user = new CurrentUser(owner);
   let form: LoginForm | undefined;
   /** Token that a listener of `auth-required` provided, until it is used. */
   let offer: Promise<TokenInput> | undefined;
   let wasPageAsked = false;
-  /** Number of sign-outs when the token was last stored or forgotten. */
-  let knownSignOuts = signOutCount(settings);
 
   const flows = createFlows({
     settings,
@@ -81,6 +79,7 @@ function createSharedSession(
     times,
     // Must be the same after a reload and in other tabs.
     sessionKey: [baseUrl, clientId, redirectUri, auth, idpId, owner].join(' '),
+    user,
     askPage: (reason) => {
       askPage(reason);
       return takeOffer();
@@ -233,15 +232,14 @@ function createSharedSession(
         const token = keeper.value();
         keeper.forget();
         flows.forget();
-        if (event.type === 'sign-out') lastCalls.begin(token);
+        if (event.type === 'sign-out') lastCalls.begin(token, event.reason === 'user');
       }
       if (effect.type === 'keep' || effect.type === 'forget') {
         wasPageAsked = false;
         offer = undefined;
-        knownSignOuts = signOutCount(settings);
       }
     }
-    if (event.type === 'sign-out') dropTransactions();
+    if (event.type === 'sign-out') dropTransactionsBefore(user);
     if (!NEEDS_TAB_LOCK.includes(model.background ?? model.state)) flows.unlock();
     form?.onEnter(model);
     refresh();
@@ -267,16 +265,18 @@ function createSharedSession(
     if (users.size > 0 || life.signal.aborted) return;
     keeper.forget();
     onEnd();
-    channel?.close();
+    user.disconnect();
     life.abort();
     flows.leavePopup();
     dispatch({ type: 'disconnected' });
   }
 
   if (isPage) {
-    channel?.addEventListener('message', ({ data }) => {
-      if (data === 'signed-out') dispatch({ type: 'sign-out', reason: 'other-tab' });
+    user.onChange((change) => {
+      if (change.type !== 'signed-out') return;
+      dispatch({ type: 'sign-out', reason: change.isHere ? 'user' : 'other-tab' });
     });
+    user.connect();
     const { signal } = life;
     // Not if the page is kept in the back/forward cache.
     addEventListener('pagehide', ({ persisted }) => persisted || keeper.forget(), { signal });
@@ -284,14 +284,12 @@ function createSharedSession(
       if (!persisted) return;
       if (machine.model.state === 'redirecting') dropTransactions();
       dispatch({ type: 'shown-again' });
-      // Messages from other tabs may be lost while the page is in the back/forward cache.
-      if (signOutCount(settings) !== knownSignOuts) dispatch({ type: 'sign-out', reason: 'other-tab' });
     };
     addEventListener('pageshow', onShow, { signal });
-    if (isInteractive(settings)) {
-      if (!hasPageTokens(settings)) whenIdle(() => life.signal.aborted || flows.preload());
-      void flows.takeReturn().then((event) => event && !life.signal.aborted && dispatch(event));
-    }
+    if (isInteractive(settings) && !hasPageTokens(settings))
+      whenIdle(() => life.signal.aborted || flows.preload());
+    // In each mode, because this also removes what is too old. Only sessions that sign in by leaving the page have stored any.
+    void flows.takeReturn().then((event) => event && !life.signal.aborted && dispatch(event));
   }
 
   return ({ report, confirmRedirect, onSignOut }) => {
@@ -308,8 +306,7 @@ function createSharedSession(
       signOut: () =>
         lastCalls.once(() => {
           markSignedOut(settings, true);
-          channel?.postMessage('signed-out');
-          dispatch({ type: 'sign-out', reason: 'user' });
+          if (machine.model.signedOut !== 'now') endPeriod();
         }, machine.model.signedOut === 'now'),
       allow: () => {
         const wasSignedOut = machine.model.signedOut === 'now';

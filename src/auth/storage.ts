@@ -1,52 +1,78 @@
 // What sign-in keeps in the browser's storage: the authorization request of redirect mode while the user is on another page, and
-// the mark of sign-outs. The mark prevents silent sign-in until the next sign-in, and shows a page that comes back from the
-// back/forward cache that a user has signed out meanwhile.
+// the mark of a sign-out, which prevents silent sign-in until the next sign-in.
 
 import type { Settings } from '../core/config.ts';
+import { type CurrentUser, readMark } from '../core/user.ts';
 import { record } from './calls.ts';
 
 /** Prefix of the keys of stored authorization requests. `callback.ts` has a copy, and adds the response as `params`. */
 export const STORED = 'secure-uploader:redirect:';
+/** Lifetime of a stored authorization request. */
+export const TRANSACTION_MS = 600_000;
+/** Time in which a page has to take a stored response. */
+const ANSWER_MS = 60_000;
+
+/** An unchecked request with its response, if there is one. */
+type Stored = Readonly<Record<string, unknown>>;
 
 /** An unchecked response, with the stored data of its authorization request. */
 export interface Returned {
   readonly state: string;
-  readonly stored: Readonly<Record<string, unknown>>;
+  readonly stored: Stored;
 }
 
-/** Returns the keys of the stored authorization requests; none if the storage is blocked. */
-function storedKeys(): string[] {
+/** Returns the stored authorization requests; none if the storage is blocked. An entry that cannot be read has no fields. */
+function listTransactions(): (readonly [key: string, stored: Stored])[] {
+  const read = (key: string): Stored => {
+    try {
+      return record(JSON.parse(sessionStorage.getItem(key) ?? ''));
+    } catch {
+      return {};
+    }
+  };
   try {
-    return Object.keys(sessionStorage).filter((key) => key.startsWith(STORED));
+    const keys = Object.keys(sessionStorage).filter((key) => key.startsWith(STORED));
+    return keys.map((key) => [key, read(key)]);
   } catch {
     return [];
   }
 }
 
-/** Removes all stored authorization requests. */
-export function dropTransactions(): void {
-  for (const key of storedKeys()) sessionStorage.removeItem(key);
+/** Removes the stored authorization requests for which `isOver` returns true; by default, all. */
+export function dropTransactions(isOver: (stored: Stored) => boolean = () => true): void {
+  for (const [key, stored] of listTransactions()) if (isOver(stored)) sessionStorage.removeItem(key);
 }
 
+/** Removes the stored requests of the users before `user`: those from before the last sign-out, and those without a mark. */
+export const dropTransactionsBefore = (user: CurrentUser): void =>
+  dropTransactions(({ mark }) => {
+    const read = readMark(mark);
+    return !read || user.hasSignedOutSince(read);
+  });
+
+const isYoung = (atMs: unknown, longestMs: number): boolean =>
+  Math.abs(Date.now() - Number(atMs)) < longestMs;
+
+/** True if a stored request, or a response that the callback page stored at the time `page`, may still be used. */
+const isUsable = ({ createdAtMs, page, params }: Stored): boolean =>
+  isYoung(createdAtMs, TRANSACTION_MS) && (params === undefined || isYoung(page, ANSWER_MS));
+
 /**
- * Returns the response that the callback page has stored for a request of this session. Removes request and response. Returns
- * `undefined` in a frame, where redirect mode does not work, and on the callback page itself, which is being left.
+ * Returns the response that the callback page has stored for a request of this session. Removes request and response, also if a
+ * user has signed out since, and all that are too old, of whichever session. Returns `undefined` in a frame, where redirect mode
+ * does not work, and on the callback page itself, which is being left.
  */
-export function takeReturn(sessionKey: string): Returned | undefined {
+export function takeReturn(sessionKey: string, user: CurrentUser): Returned | undefined {
   if (window.parent !== window) return undefined;
-  for (const key of storedKeys()) {
-    let stored: Returned['stored'] = {};
-    try {
-      stored = record(JSON.parse(sessionStorage.getItem(key) ?? ''));
-    } catch {
-      // An entry that cannot be read belongs to no session.
-    }
-    if (!stored.params || stored.sessionKey !== sessionKey || stored.page === performance.timeOrigin)
-      continue;
-    sessionStorage.removeItem(key);
-    return { state: key.slice(STORED.length), stored };
-  }
-  return undefined;
+  const isOwn = ({ page, params, sessionKey: key }: Stored): boolean =>
+    params !== undefined && key === sessionKey && page !== performance.timeOrigin;
+  const found = listTransactions().find(([, stored]) => isOwn(stored));
+  if (found) sessionStorage.removeItem(found[0]);
+  dropTransactions((stored) => !isUsable(stored));
+  if (!found) return undefined;
+  const [key, stored] = found;
+  const mark = readMark(stored.mark);
+  return mark && user.hasSignedOutSince(mark) ? undefined : { state: key.slice(STORED.length), stored };
 }
 
 type Service = Pick<Settings, 'baseUrl' | 'clientId'>;
@@ -54,34 +80,26 @@ const nameOf = ({ baseUrl, clientId }: Service): string =>
   `secure-uploader:signed-out:${baseUrl} ${clientId}`;
 
 /** Marks that could not be stored, because the storage is blocked or full. These marks are lost when the page is closed. */
-const unstored = new Map<string, number>();
+const unstored = new Set<string>();
 
-/** Returns the number of sign-outs and of sign-ins after them. An odd number means that no user has signed in since. */
-function read(service: Service): number {
+/** Returns true after a sign-out from this service in this browser, until the next sign-in. */
+export function hasSignedOut(service: Service): boolean {
   const name = nameOf(service);
   try {
-    return unstored.get(name) ?? (Number(localStorage.getItem(name)) || 0);
+    return unstored.has(name) || localStorage.getItem(name) !== null;
   } catch {
-    return 0;
+    return unstored.has(name);
   }
 }
 
-/** Returns the number of sign-outs from this service in this browser. */
-export const signOutCount = (service: Service): number => Math.ceil(read(service) / 2);
-
-/** Returns true after a sign-out from this service in this browser, until the next sign-in. */
-export const hasSignedOut = (service: Service): boolean => read(service) % 2 === 1;
-
-/** Records a sign-out (`isOut` is true), or the first sign-in after one. Other sign-ins change nothing. */
+/** Records a sign-out (`isOut` is true), or a sign-in. */
 export function markSignedOut(service: Service, isOut: boolean): void {
   const name = nameOf(service);
-  const count = read(service);
-  const next = count + (count % 2) + Number(isOut);
-  if (next === count) return;
   unstored.delete(name);
   try {
-    localStorage.setItem(name, `${next}`);
+    if (isOut) localStorage.setItem(name, '1');
+    else localStorage.removeItem(name);
   } catch {
-    unstored.set(name, next);
+    if (isOut) unstored.add(name);
   }
 }

@@ -8,6 +8,7 @@ import type { Settings } from '../core/config.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Machine } from '../core/machine.ts';
 import type { AuthSnapshot, AuthState, WithToken } from '../core/types.ts';
+import type { CurrentUser } from '../core/user.ts';
 
 /** Reason why a token is needed. */
 export type Reason = 'first' | 'expired' | 'rejected';
@@ -235,6 +236,7 @@ export interface FlowContext extends Omit<CallContext, 'signal'> {
   readonly times: AuthTimes;
   /** Name of the session in stored authorization requests, and in the lock that all tabs share. */
   readonly sessionKey: string;
+  readonly user: CurrentUser;
   /** Dispatches `auth-required`. Returns the token that a listener provided; `undefined` if no listener responded. */
   readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
   /** Returns the token that a listener provided for an earlier `auth-required`, but only once. */
@@ -274,10 +276,10 @@ export interface AuthDeps {
   /** Called synchronously with every change, because listeners must respond to `auth-required` during its dispatch. */
   readonly report: Report;
   /**
-   * Makes the last calls after a sign-out in this or another tab. `withToken` can still use the token until `signal` aborts (after
-   * 5 seconds).
+   * Makes the last calls after a sign-out in this page (`isHere`) or in another one. `withToken` can still use the token until
+   * `signal` aborts (after 5 seconds).
    */
-  readonly onSignOut?: (withToken: WithToken, signal: AbortSignal) => Promise<unknown>;
+  readonly onSignOut?: (withToken: WithToken, signal: AbortSignal, isHere: boolean) => Promise<unknown>;
   /** Called in redirect mode before the page is left. Returns false to stay on the page. */
   readonly confirmRedirect?: () => boolean;
   /** True on the service's own page: no token is requested, and the session is not shared. */

@@ -50,8 +50,13 @@ export interface Times {
 
 export interface ConnectOptions {
   readonly times?: Times | undefined;
-  /** Called on sign-out from `auth`. `withToken` still uses the old token until `signal` aborts. */
-  readonly onSignOut: (auth: AuthSession, withToken: WithToken, signal: AbortSignal) => Promise<unknown>;
+  /** Called on sign-out from `auth`, in this page (`isHere`) or elsewhere. `withToken` uses the old token until `signal` aborts. */
+  readonly onSignOut: (
+    auth: AuthSession,
+    withToken: WithToken,
+    signal: AbortSignal,
+    isHere: boolean,
+  ) => Promise<unknown>;
   /** Called before sign-in navigates away from the page. Returns false to stay on the page. */
   readonly confirmRedirect: () => boolean;
   /** Returns a signal that aborts when the network may have changed. Open connections may then be dead. */

@@ -1,6 +1,7 @@
 // Loads the code for spans and reports on demand.
 
 import type { FileId } from '../core/types.ts';
+import type { CurrentUser } from '../core/user.ts';
 import { abortable } from '../core/wait.ts';
 import type { Span, Trace, TracedParts } from './trace.ts';
 import type { Uploader } from './uploader.ts';
@@ -11,6 +12,7 @@ const LOAD_MS = 5000;
 /** Returns functions that load the trace of an uploader, and that add spans to a run. Tests replace `importTrace`. */
 export function createLateTrace(
   uploader: Pick<Uploader, 'snapshot' | 'onChange'>,
+  user: Pick<CurrentUser, 'onChange'>,
   onSpan?: (span: Span) => void,
   importTrace = () => import('./trace.ts'),
 ) {
@@ -26,6 +28,7 @@ export function createLateTrace(
         (module) => {
           trace = new module.Trace(uploader.snapshot, onSpan);
           uploader.onChange(trace.onChange);
+          user.onChange(trace.forget);
           return trace;
         },
         (error) => {

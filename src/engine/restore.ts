@@ -75,8 +75,13 @@ export class Restorer {
    * Drops the files that are kept for the next page. Does not wait for the keeper's code: without it, this page has none of them.
    */
   async dropKept(): Promise<void> {
-    void this.#keeper?.then((keeper) => keeper?.forget());
+    this.forgetKept();
     await dropKept();
+  }
+
+  /** Forgets the files that this page has received from the keeper. */
+  forgetKept(): void {
+    void this.#keeper?.then((keeper) => keeper?.forget());
   }
 
   /** Stops handing over files when the page is left. */

@@ -2,10 +2,10 @@
 
 import type { AuthSession } from '../auth/types.ts';
 import type { Session, WithToken } from '../core/types.ts';
+import { type CurrentUser, endPeriod } from '../core/user.ts';
 import { dropKept } from '../keeper/drop-kept.ts';
 import { createUploadStore } from '../store/uploads.ts';
 import type { Service } from './connection.ts';
-import { endPeriod } from './period.ts';
 import type { Restorer, RestorerParts } from './restore.ts';
 
 interface Leaving {
@@ -20,10 +20,17 @@ export interface SignOutParts extends Omit<RestorerParts, 'onReturn'> {
 
 export class SignOut {
   readonly #parts: SignOutParts;
+  readonly #user: CurrentUser;
   #leaving: Leaving | undefined;
 
-  constructor(parts: SignOutParts) {
+  constructor(parts: SignOutParts, user: CurrentUser) {
     this.#parts = parts;
+    this.#user = user;
+    user.onChange((change) => {
+      parts.snapshots.dismissRejections();
+      // Each session says so, too, but a session that is closed does not.
+      if (change.type === 'signed-out') this.leave(change.isHere).catch(() => undefined);
+    });
   }
 
   /**
@@ -31,18 +38,21 @@ export class SignOut {
    * data could not be deleted.
    */
   async begin(services: readonly Service[]): Promise<void> {
-    endPeriod();
     const earlier = this.#leaving;
+    endPeriod();
     const signedOut = services.map(({ client }) => client.auth.signOut());
-    const [deleted] = await Promise.allSettled([this.#leave(earlier).deleted, ...signedOut]);
+    const [deleted] = await Promise.allSettled([this.leave(true, earlier), ...signedOut]);
     if (deleted.status === 'rejected') throw deleted.reason;
   }
 
-  /**
-   * Deletes all upload data, then cancels each upload on the service without retries. Called on sign-out in this or another tab.
-   */
-  async onSignOut(auth: AuthSession, withToken: WithToken, signal: AbortSignal): Promise<void> {
-    const { deleted, open } = this.#leave();
+  /** Cancels each upload on the service without retries, after the data is deleted. Called when the user has signed out. */
+  async onSignOut(
+    auth: AuthSession,
+    withToken: WithToken,
+    signal: AbortSignal,
+    isHere: boolean,
+  ): Promise<void> {
+    const { deleted, open } = this.#leave(isHere);
     // A service without uploads is closed, and would open with another sign-in session.
     const canceled = open
       .filter(({ service }) => service.client.auth === auth)
@@ -53,10 +63,21 @@ export class SignOut {
   }
 
   /**
-   * Removes the uploads of the previous `owner` from the list. If there was no owner (`''`), removes only uploads whose file this
-   * page never had.
+   * Deletes all data in memory, and that on disk: all of it if the user signs out in this page (`isHere`). The page of a sign-out
+   * has already done that for the others, which may learn of it late: what is saved by then may be that of the next user. They
+   * delete only what they have saved themselves. Joins a deletion in progress, but not `earlier`, because files may have been added
+   * since.
    */
-  async leaveOwner(owner: string): Promise<void> {
+  leave(isHere: boolean, earlier?: Leaving): Promise<void> {
+    return this.#leave(isHere, earlier).deleted;
+  }
+
+  /**
+   * Removes the uploads of the previous `owner` from the list, because the page names another one. If there was no owner (`''`),
+   * removes only uploads whose file this page never had.
+   */
+  async leaveOwner(owner: string, next: string): Promise<void> {
+    this.#user.owner = next;
     const { commands, restorer, scheduler } = this.#parts;
     this.#stopAdding();
     if (owner !== '') void restorer.dropKept();
@@ -69,8 +90,7 @@ export class SignOut {
     this.#parts.restorer.leave();
   }
 
-  /** Deletes all data, or joins a deletion in progress. Does not join `earlier`, because files may have been added since. */
-  #leave(earlier?: Leaving): Leaving {
+  #leave(isHere: boolean, earlier?: Leaving): Leaving {
     if (this.#leaving && this.#leaving !== earlier) return this.#leaving;
     const open = this.#parts.scheduler.all.flatMap(
       ({ connection, phase, session, resumeState, savedSession }) => {
@@ -80,7 +100,7 @@ export class SignOut {
         return session && isOpen ? [{ service: connection.service, session }] : [];
       },
     );
-    const leaving = { open, deleted: this.#delete() };
+    const leaving = { open, deleted: isHere ? this.#deleteAll() : this.#deleteOwn() };
     this.#leaving = leaving;
     const end = (): void => {
       if (this.#leaving === leaving) this.#leaving = undefined;
@@ -89,7 +109,7 @@ export class SignOut {
     return leaving;
   }
 
-  async #delete(): Promise<void> {
+  async #deleteAll(): Promise<void> {
     const { commands, restorer, scheduler, store } = this.#parts;
     this.#stopAdding();
     const stopped = commands.applyTo(scheduler.all, { type: 'abandon' });
@@ -98,6 +118,16 @@ export class SignOut {
     // A run may have saved data while it was being stopped.
     await store.clear();
   }
+
+  /** Deletes the records of the uploads in the list, unless they are those of uploads that began later. */
+  async #deleteOwn(): Promise<void> {
+    const { commands, restorer, scheduler, store } = this.#parts;
+    this.#stopAdding();
+    restorer.forgetKept();
+    const own = scheduler.all.flatMap(({ resumeState: { record } }) => record ?? []);
+    await commands.applyTo(scheduler.all, { type: 'abandon' });
+    await Promise.all(own.map(({ key, createdAtMs }) => store.remove(key, createdAtMs)));
+  }
 }
 
 /**
@@ -105,6 +135,5 @@ export class SignOut {
  * to create an engine.
  */
 export async function deleteUploads(): Promise<void> {
-  endPeriod();
   await Promise.all([createUploadStore().clear(), dropKept()]);
 }

@@ -125,6 +125,11 @@ export class SnapshotStore {
     this.#listeners.tellSoon();
   }
 
+  /** Removes the rejections with these ids; by default, all. */
+  dismissRejections(ids: readonly string[] = this.#rejections.map(({ id }) => id)): void {
+    if (ids.length > 0) this.report({ name: 'rejections-dismissed', detail: { ids } });
+  }
+
   apply(change: Change): void {
     if (change.name === 'file-rejected') {
       this.#rejections.push(change.detail);

@@ -96,8 +96,8 @@ const sumOf = (chunks: readonly { readonly sizeBytes: number }[]): number =>
 /** Keeps the last spans and errors. */
 export class Trace {
   readonly #onSpan: ((span: Span) => void) | undefined;
-  readonly #spans: Span[] = [];
-  readonly #errors: Problem[] = [];
+  #spans: Span[] = [];
+  #errors: Problem[] = [];
   #signIn: SignIn | undefined;
   /** The sign-in that has just ended. Its error is reported after its end. */
   #ended: SignIn | undefined;
@@ -125,6 +125,15 @@ export class Trace {
       const signIn = this.#signIn ?? this.#ended;
       if (signIn) signIn.error = detail;
     }
+  };
+
+  /** Forgets the spans and errors of the user before. */
+  readonly forget = (): void => {
+    // Steps that are being stopped add their span to the old list.
+    this.#spans = [];
+    this.#errors = [];
+    this.#signIn = this.#ended = undefined;
+    this.#signInAttempt = 1;
   };
 
   /** Returns `parts` of a run with functions that make a span of each call. */
@@ -211,9 +220,10 @@ export class Trace {
     call: () => Promise<T>,
   ): Promise<T> {
     const start = now();
+    const spans = this.#spans;
     const attempt = (failures.get(step) ?? 0) + 1;
     const end = (outcome: Span['outcome'], status?: number): void =>
-      this.#addSpan(facts, start, attempt, outcome, status);
+      this.#addSpan(spans, facts, start, attempt, outcome, status);
     let result: T;
     try {
       result = await call();
@@ -243,15 +253,17 @@ export class Trace {
     if (!ended) return;
     this.#signInAttempt = state === 'prompt' || state === 'cooling' ? ended.attempt + 1 : 1;
     const isOk = state === 'signed-in';
+    const spans = this.#spans;
     // The error is reported after the state.
     queueMicrotask(() => {
       const { code, status }: Failure = isOk ? {} : (ended.error ?? {});
       const outcome = isOk ? 'ok' : (code ?? (state === 'prompt' ? 'sign-in-required' : 'stopped'));
-      this.#addSpan({ kind: 'sign-in' }, ended, ended.attempt, outcome, status);
+      this.#addSpan(spans, { kind: 'sign-in' }, ended, ended.attempt, outcome, status);
     });
   }
 
   #addSpan(
+    spans: Span[],
     { sizeBytes, ...facts }: Facts,
     { startMs, atMs }: Start,
     attempt: number,
@@ -267,7 +279,7 @@ export class Trace {
       ...(typeof status === 'number' && { status }),
       ...(sizeBytes !== undefined && { sizeBytes: rounded(sizeBytes) }),
     });
-    keep(this.#spans, span);
+    keep(spans, span);
     try {
       this.#onSpan?.(span);
     } catch (error) {

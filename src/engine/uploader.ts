@@ -9,6 +9,7 @@ import { createHosts } from '../core/host.ts';
 import { preconnect } from '../core/preconnect.ts';
 import { userOf } from '../core/readers.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
+import { CurrentUser } from '../core/user.ts';
 import { whenIdle } from '../core/wait.ts';
 import { type Warn, warnOnce } from '../core/warn.ts';
 import { createUploadStore } from '../store/uploads.ts';
@@ -78,6 +79,7 @@ export class Uploader {
   readonly #connections: Connections;
   readonly #signOut: SignOut;
   readonly #reconnect: Reconnect;
+  readonly #user: CurrentUser;
   #state: 'open' | 'suspended' | 'closed' = 'open';
   /** Why the last settings could not be read; `undefined` if they could. */
   #problem: unknown;
@@ -86,8 +88,9 @@ export class Uploader {
   constructor(settings: SettingsInput, { connect: open = connect, ...options }: UploaderOptions = {}) {
     if (!globalThis.location) throw new UploaderError('bad-config', 'Uploader runs in browsers only');
     this.#warn = warnOnce(options.warn);
-    this.#trace = createLateTrace(this, options.onSpan);
     const checked = createSettings(settings, this.#warn);
+    this.#user = new CurrentUser(checked.owner);
+    this.#trace = createLateTrace(this, this.#user, options.onSpan);
     this.#tabLocks = new TabLocks(options.page, () => this.#restoreAgain());
     const how: ConnectOptions = {
       times: options.times,
@@ -133,7 +136,8 @@ export class Uploader {
     this.#intake = new Intake(shared);
     const parts = { ...shared, intake: this.#intake };
     this.#restorer = new Restorer({ ...parts, onReturn: () => this.#restoreAgain() });
-    this.#signOut = new SignOut({ ...parts, restorer: this.#restorer });
+    this.#signOut = new SignOut({ ...parts, restorer: this.#restorer }, this.#user);
+    this.#user.connect();
     if (options.onSpan) this.#trace.load().catch(reportError);
     this.#restored = this.#restore();
     preconnect([checked.baseUrl]);
@@ -212,11 +216,8 @@ export class Uploader {
     this.#slots.configure(settings.concurrency);
     this.#scheduler.onLimitChange();
     this.#monitor.bytesPerSecond = settings.throttleBytesPerSecond;
-    const left = settings.owner === owner ? undefined : this.#signOut.leaveOwner(owner);
-    if (left && owner !== '') {
-      this.dismissRejections();
-      this.#connections.leaveAuth();
-    }
+    const left = settings.owner === owner ? undefined : this.#signOut.leaveOwner(owner, settings.owner);
+    if (left && owner !== '') this.#connections.leaveAuth();
     this.#restored = Promise.all([this.#restored, left, this.#reconnect.run()])
       .then(() => this.#restore())
       .then(() => this.#closeUnused());
@@ -345,8 +346,8 @@ export class Uploader {
   }
 
   /** Removes the rejections with these ids from the snapshot. By default, removes all rejections. */
-  dismissRejections(ids: readonly string[] = this.snapshot.rejections.map(({ id }) => id)): void {
-    if (ids.length > 0) this.#report({ name: 'rejections-dismissed', detail: { ids } });
+  dismissRejections(ids?: readonly string[]): void {
+    this.#snapshots.dismissRejections(ids);
   }
 
   /** Starts sign-in. `via` overrides the setting `auth`. Call this method in a click handler, or the browser blocks the popup. */
@@ -374,7 +375,6 @@ export class Uploader {
    * ```
    */
   signOut(): Promise<void> {
-    this.dismissRejections();
     return this.#signOut.begin(this.#connections.services);
   }
 
@@ -417,6 +417,7 @@ export class Uploader {
     this.#state = 'suspended';
     this.#scheduler.suspend();
     this.#restorer.stop();
+    this.#user.disconnect();
     const paused = this.#commands.apply({ type: 'suspend' });
     this.#closeConnections();
     await paused;
@@ -428,6 +429,7 @@ export class Uploader {
   restore(): void {
     if (this.#state !== 'suspended') return;
     this.#state = 'open';
+    this.#user.connect();
     this.#snapshots.setAuth(this.#auth.snapshot);
     this.#monitor = new ConnectionMonitor(this.settings.throttleBytesPerSecond);
     this.#tabLocks.open();
@@ -443,6 +445,7 @@ export class Uploader {
    */
   async close(): Promise<void> {
     this.#state = 'closed';
+    this.#user.disconnect();
     this.#scheduler.suspend();
     this.#intake.stop();
     this.#restorer.close();

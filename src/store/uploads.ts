@@ -33,8 +33,10 @@ export interface UploadStore {
    * because the database was deleted while the page was open, resolves with false once.
    */
   saveChunks(key: string, chunks: readonly StoredState[]): Promise<boolean>;
-  /** Deletes the record, its chunks and its saved file. */
-  remove(key: string): Promise<void>;
+  /**
+   * Deletes the record, its chunks and its saved file. With `createdAtMs`, does nothing if the record was created at another time.
+   */
+  remove(key: string, createdAtMs?: number): Promise<void>;
   /** Resolves with the keys of all uploads, oldest first. Leaves out uploads without progress for `keepMsOf(record)`. */
   keys(keepMsOf?: KeepMsOf): Promise<readonly string[]>;
   /** Resolves with the uploads with these keys, in this order; by default, with all uploads, oldest first. */
@@ -144,9 +146,12 @@ export function createUploadStore({
     });
   }
 
-  async function remove(key: string): Promise<void> {
+  async function remove(key: string, createdAtMs?: number): Promise<void> {
+    const isMeant = (record: SavedRecord | undefined): boolean =>
+      createdAtMs === undefined || record?.createdAtMs === createdAtMs;
+    const record = await replace(key, (before) => (isMeant(before) ? undefined : before));
+    if (!isMeant(record)) return;
     touchedMs.delete(key);
-    const record = await replace(key, () => undefined);
     chunksIds.delete(key);
     unsure.delete(key);
     if (!record) return;
@@ -245,7 +250,7 @@ export function createUploadStore({
       return !lost.delete(key);
     },
 
-    remove: (key) => inTurn(key, () => remove(key)),
+    remove: (key, createdAtMs) => inTurn(key, () => remove(key, createdAtMs)),
 
     async list(wanted) {
       const listed = wanted ?? (await keys());

@@ -2,7 +2,6 @@
 // page would end all uploads. Leaves everything else on the page alone.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import type { Change } from '../core/changes.ts';
 import { nextName } from '../core/names.ts';
 import { pageOf } from './page.ts';
 import { type DropContent, type FoundFile, readDrop, withoutSystemFiles } from './read-drop.ts';
@@ -97,11 +96,6 @@ export class DropController implements ReactiveController {
   leave(): void {
     this.#reads = { count: 0, waitingCount: 0 };
     this.#set(NOTHING);
-  }
-
-  /** Discards files that are still being read when the user signs out in this or another tab. */
-  onChange(change: Change): void {
-    if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.leave();
   }
 
   /** True until the files of each `read()` are in the list, or the first of them. */

@@ -5,7 +5,7 @@ import type { Change, CompletedDetail } from '../core/changes.ts';
 import { shownText } from '../core/names.ts';
 import { needsUser } from '../core/phases.ts';
 import type { FileId, FileSnapshot, Snapshot } from '../core/types.ts';
-import { beginPeriod, onPeriodEnd } from '../engine/period.ts';
+import { CurrentUser } from '../core/user.ts';
 import { tell } from './form-notice.ts';
 import type { Messages } from './messages.ts';
 import { listenOnPage } from './page.ts';
@@ -51,7 +51,9 @@ export abstract class FormControl extends LitElement {
   @property({ type: Boolean }) submitWhenDone = false;
 
   protected readonly internals = this.attachInternals();
-  readonly #restored = new RestoredValues();
+  /** The user of the element. What the element keeps for the user is dropped when the user changes. */
+  protected readonly user = new CurrentUser();
+  readonly #restored = new RestoredValues(this.user);
   readonly #values = new Map<FileId, FileValue | FileWithoutValue>();
   /** The current form value, and what its state for the browser depends on. */
   #current: {
@@ -95,19 +97,18 @@ export abstract class FormControl extends LitElement {
         setTimeout(() => (isInside = false));
       } else if (!isInside || !event.isTrusted) this.openPicker();
     });
-    const checkRestored = (): void => {
-      if (this.#restored.count === 0) return;
+    const drop = (): void => {
+      this.dropRestored();
       this.#updateForm();
-      this.requestUpdate();
     };
-    // Another tab may have signed out, also while this page was in the back/forward cache; or another uploader of this page.
-    for (const type of ['storage', 'pageshow']) listenOnPage(this, type, checkRestored);
-    let stopListening: (() => unknown) | undefined;
+    this.user.onUnsure(drop);
+    this.user.onChange(() => {
+      this.#values.clear();
+      drop();
+    });
     this.addController({
-      hostConnected: () => {
-        stopListening = onPeriodEnd(checkRestored);
-      },
-      hostDisconnected: () => stopListening?.(),
+      hostConnected: () => this.user.connect(),
+      hostDisconnected: () => this.user.disconnect(),
     });
     // Before the browser or a listener of the page validates the form.
     listenOnPage(this, 'click', this.#onClick, true);
@@ -158,11 +159,7 @@ export abstract class FormControl extends LitElement {
   }
 
   get #restoredValues(): readonly string[] {
-    return this.#restored.valuesOf(this.#owner);
-  }
-
-  get #owner(): string {
-    return `${this.owner ?? ''}`;
+    return this.#restored.values;
   }
 
   protected onFormChange({ name, detail }: Change): void {
@@ -174,7 +171,7 @@ export abstract class FormControl extends LitElement {
       if (this.shown.totals.openCount === 0) this.#updateForm();
     } else if (name === 'file-removed') {
       this.#values.delete(detail.id);
-    } else if (name === 'signed-out' && detail.reason !== 'expired') this.dropValues();
+    }
     // After the listeners of the page. A hidden page is not rendered.
     if (name === 'uploads-finished' || name === 'upload-canceled') queueMicrotask(() => this.#endWait());
     if (name === 'file-added' && this.#waiting) this.#waiting.mustStart = true;
@@ -183,12 +180,6 @@ export abstract class FormControl extends LitElement {
   protected dropRestored(): void {
     this.#restored.drop();
     this.requestUpdate();
-  }
-
-  /** Drops all values of the previous user, whose files leave the list soon. */
-  protected dropValues(): void {
-    this.#values.clear();
-    this.dropRestored();
   }
 
   protected override updated(changed: PropertyValues): void {
@@ -228,7 +219,7 @@ export abstract class FormControl extends LitElement {
       const value = (this.formValue ?? entryOf)(file);
       const kind = Object.prototype.toString.call(value);
       if (!isValue(value)) throw new TypeError(`formValue returned ${kind} instead of a string or a File`);
-      this.#values.set(file.id, { value, period: this.name ? beginPeriod() : undefined });
+      this.#values.set(file.id, { value, mark: this.name ? this.user.mark() : undefined });
     } catch (error) {
       const problem = String(error);
       const previous = this.#values.get(file.id);
@@ -354,7 +345,7 @@ export abstract class FormControl extends LitElement {
   }
 
   #setValue(name: string, values: readonly (string | File)[], files: readonly FileValue[]): void {
-    const next = { name, owner: this.#owner, restoredCount: this.#restored.count, values };
+    const next = { name, owner: this.user.owner, restoredCount: this.#restored.count, values };
     const last = this.#current;
     const isSame = (['name', 'owner', 'restoredCount'] as const).every((key) => next[key] === last[key]);
     if (
@@ -366,7 +357,7 @@ export abstract class FormControl extends LitElement {
     const formData = new FormData();
     for (const value of values) formData.append(name, value);
     if (name === '') this.internals.setFormValue(null);
-    else this.internals.setFormValue(formData, this.#restored.stateWith(files, next.owner));
+    else this.internals.setFormValue(formData, this.#restored.stateWith(files));
     this.#current = next;
   }
 }

@@ -1,24 +1,38 @@
 // Form values in the history of the browser, which restores them after "Back", a reload or a restart, also for another user.
 
-import { currentPeriod } from '../engine/period.ts';
+import type { CurrentUser, Mark } from '../core/user.ts';
 
 /** The form value of an uploaded file. */
 export interface FileValue {
   readonly value: string | File;
-  /** The period in which the file was uploaded; `undefined` if the value can't be restored. */
-  readonly period: string | undefined;
+  /** Whose value it is, when the file was uploaded; `undefined` if the value can't be restored. */
+  readonly mark: Mark | undefined;
 }
 
+const PREFIX = 'secure-uploader';
 /** Key of a value that is saved. A period has no space. */
-const keyOf = (period: string, owner: string): string => `secure-uploader ${period} ${owner}`;
+const keyOf = ({ period, owner }: Mark): string => `${PREFIX} ${period} ${owner}`;
 
-/** Values that the browser restored, with their keys. Their files are not in the list. */
+function readKey(key: string): Mark | undefined {
+  const [prefix, period, ...owner] = key.split(' ');
+  return prefix === PREFIX && period && owner.length > 0 ? { period, owner: owner.join(' ') } : undefined;
+}
+
+/** Values that the browser restored, with their marks. Their files are not in the list. */
 export class RestoredValues {
-  #entries: readonly (readonly [key: string, value: string])[] = [];
+  readonly #user: CurrentUser;
+  #entries: readonly { readonly mark: Mark; readonly value: string }[] = [];
+
+  constructor(user: CurrentUser) {
+    this.#user = user;
+  }
 
   /** Takes what the browser restored. */
   read(state: FormData): void {
-    this.#entries = [...state].flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : []));
+    this.#entries = [...state].flatMap(([key, value]) => {
+      const mark = readKey(key);
+      return mark && typeof value === 'string' ? [{ mark, value }] : [];
+    });
   }
 
   drop(): void {
@@ -30,29 +44,25 @@ export class RestoredValues {
     return this.#entries.length;
   }
 
-  /**
-   * Returns the values of `owner`. Forgets all values that were saved before the last sign-out, and those of other owners; without
-   * an owner, these wait until the page names its owner.
-   */
-  valuesOf(owner: string): readonly string[] {
+  /** The values of the user of now. All those of others are forgotten. */
+  get values(): readonly string[] {
     if (this.count === 0) return [];
-    const period = currentPeriod();
-    const ownKey = keyOf(period ?? '', owner);
-    this.#entries = this.#entries.filter(
-      ([key]) => period && (key === ownKey || (owner === '' && key.startsWith(ownKey))),
-    );
-    return this.#entries.flatMap(([key, value]) => (key === ownKey ? [value] : []));
+    const owned = this.#entries.map((entry) => ({ ...entry, owned: this.#user.owns(entry.mark) }));
+    const left = owned.filter(({ owned }) => owned !== 'no');
+    if (left.length < owned.length) this.#entries = left;
+    return left.flatMap(({ owned, value }) => (owned === 'yes' ? [value] : []));
   }
 
   /**
-   * Returns what the browser has to restore: the values that it restored before, and those of the files of `owner`. Nothing if
-   * these can't all be restored: browsers restore no files.
+   * Returns what the browser has to restore: the values that it restored before, and those of the files. Nothing if these can't all
+   * be restored: browsers restore no files. The owner may have been named after the upload.
    */
-  stateWith(files: readonly FileValue[], owner: string): FormData {
+  stateWith(files: readonly FileValue[]): FormData {
+    const { owner } = this.#user;
     const state = new FormData();
-    if (files.some(({ value, period }) => typeof value !== 'string' || !period)) return state;
-    for (const [key, value] of this.#entries) state.append(key, value);
-    for (const { value, period = '' } of files) state.append(keyOf(period, owner), value as string);
+    if (files.some(({ value, mark }) => typeof value !== 'string' || !mark)) return state;
+    for (const { mark, value } of this.#entries) state.append(keyOf(mark), value);
+    for (const { value, mark } of files) if (mark) state.append(keyOf({ ...mark, owner }), value as string);
     return state;
   }
 }

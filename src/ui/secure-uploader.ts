@@ -272,17 +272,13 @@ export class SecureUploader extends FormControl {
   );
   readonly #uploads = new UploadsController(this, {
     tokens: this.#tokens,
-    open: ({ Uploads }, input) => new Uploads(this, input, this.#watchers, this.#commands),
+    open: ({ Uploads }, input) => new Uploads(this, input, this.user, this.#watchers, this.#commands),
     onOpen: () => {
       if (this.isConnected) this.#adopt();
       this.requestUpdate();
     },
   });
-  readonly #watchers = [
-    this.#tokens,
-    this.#drop,
-    { onChange: (change: Change) => this.onFormChange(change) },
-  ];
+  readonly #watchers = [{ onChange: (change: Change) => this.onFormChange(change) }];
   readonly #commands = createFrameCommands(this, {
     dropRestored: () => this.dropRestored(),
     addInput: async (files) => this.addFiles(await this.#drop.read((onFound) => readInput(files, onFound))),
@@ -299,6 +295,11 @@ export class SecureUploader extends FormControl {
     new MutationObserver(() => this.requestUpdate()).observe(this, { childList: true });
     const early = takeEarlyToken(this);
     if (early !== undefined) this.token = early;
+    this.user.onChange(({ type }) => {
+      this.#drop.leave();
+      // A token has its own owner: the page may set both at once.
+      if (type === 'signed-out') this.#tokens.clear();
+    });
   }
 
   /** State of all files and of sign-in. Frozen; replaced by a new object after each change. */
@@ -408,10 +409,6 @@ export class SecureUploader extends FormControl {
 
   /** Deletes all saved uploads, then signs out. Rejects with `store-unavailable` if some data could not be deleted. */
   async signOut(): Promise<void> {
-    this.#tokens.clear();
-    // Files that wait for the engine are not those of the next user.
-    this.#drop.leave();
-    this.dropValues();
     await this.#uploads.signOut();
   }
 
@@ -444,11 +441,7 @@ export class SecureUploader extends FormControl {
       warnOfAttributes(this);
       this.#uploads.configure(changed.has('getToken'));
     }
-    if (changed.get('owner')) {
-      this.#uploads.uploads?.leaveUser();
-      this.dropValues();
-      this.#drop.leave();
-    }
+    this.user.owner = `${this.owner ?? ''}`;
     if (changed.has('messages')) this.texts = this.#texts();
   }
 

@@ -1,7 +1,7 @@
 // Implements the write-only property `token` with a function for the setting `getToken`, which only the engine gets. The function
 // returns the token until it is rejected or expires, then waits until the page sets a new token.
 
-import type { Change, TokenInput } from '../core/changes.ts';
+import type { TokenInput } from '../core/changes.ts';
 import type { GetToken } from '../core/config.ts';
 import { abortable } from '../core/wait.ts';
 
@@ -32,11 +32,6 @@ export class TokenSource {
 
   clear(): void {
     this.#token = undefined;
-  }
-
-  /** Drops the token when the user signs out in this or another tab. */
-  onChange(change: Change): void {
-    if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.clear();
   }
 
   /** Assigns the token to `owner`. Drops the token if the token belongs to another owner. */

@@ -92,6 +92,11 @@ export class UndoController implements ReactiveController {
     this.#apply({ type: 'complete' }, [...ids]);
   };
 
+  /** Forgets a command of the user before, whose uploads leave the list. */
+  forget(): void {
+    if (this.#pending) this.#set(undefined);
+  }
+
   /** Stops the time while the footer has the focus or the pointer, and continues it afterwards. */
   hold(isHeld: boolean): void {
     const pending = this.#pending;

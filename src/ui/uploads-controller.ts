@@ -15,8 +15,8 @@ import { EMPTY_SNAPSHOT } from '../core/empty-snapshot.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
 import { preconnect } from '../core/preconnect.ts';
 import type { Snapshot } from '../core/types.ts';
+import { endPeriod } from '../core/user.ts';
 import { abortable, sleep } from '../core/wait.ts';
-import { endPeriod } from '../engine/period.ts';
 import { listenOnPage } from './page.ts';
 import { readSettings, type SettingsHost } from './read-settings.ts';
 import type { Uploads } from './uploads.ts';
@@ -184,6 +184,8 @@ export class UploadsController implements ReactiveController {
    * and the next page that loads the code deletes them.
    */
   async signOut(): Promise<void> {
+    // The engine may come late, or never.
+    if (!this.uploads) endPeriod();
     try {
       await this.use(({ uploader }) => uploader.signOut());
     } catch (error) {
@@ -284,7 +286,6 @@ export class UploadsController implements ReactiveController {
 
   /** Deletes saved uploads without an engine, now or when the code for it can be loaded again. */
   async #deleteUploads(): Promise<void> {
-    endPeriod();
     setDeletionMark(true);
     if (this.failure) return;
     const module = await this.#import();

@@ -4,6 +4,7 @@ import type { TemplateResult } from 'lit';
 import type { Change } from '../core/changes.ts';
 import type { SettingsInput } from '../core/config.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
+import type { CurrentUser } from '../core/user.ts';
 import type { Uploader } from '../engine/uploader.ts';
 import { Announcer, type AnnouncerHost } from './announcer.ts';
 import { type CommandHost, createCommands } from './commands.ts';
@@ -52,6 +53,7 @@ export class Uploads {
   constructor(
     host: UploadsHost,
     input: SettingsInput,
+    user: CurrentUser,
     watchers: readonly { onChange(change: Change): void }[],
     frameCommands: FrameCommands,
   ) {
@@ -72,6 +74,10 @@ export class Uploads {
     this.#order = createRowOrder(host);
     this.#thumbnails = createThumbnails(host, (id) => uploader.fileOf(id));
     this.#keys = new ListKeys(host, (id) => this.#commands[id.endsWith('/') ? 'cancel' : 'remove'](id));
+    user.onChange(() => {
+      announcer.clear();
+      this.#undo.forget();
+    });
     new FocusController(host);
     new LeaveController(host);
     host.addController({
@@ -116,11 +122,6 @@ export class Uploads {
     this.#undo.complete();
     // `clear()` also dismisses rejections.
     void Promise.allSettled([...files.map(({ id }) => this.uploader.remove(id)), this.uploader.clear()]);
-  }
-
-  /** Clears what was announced for the previous user. */
-  leaveUser(): void {
-    this.#announcer.clear();
   }
 
   /** Returns the complete interface. `state.snapshot` is that of the engine. */

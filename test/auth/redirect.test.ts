@@ -2,7 +2,9 @@
 import { expect } from '@open-wc/testing';
 import { isAnswer } from '../../src/auth/pkce.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
+import { CurrentUser, type Mark } from '../../src/core/user.ts';
 import { settled } from '../support/collect.ts';
+import { signOutUnnoticed } from '../support/other-page.ts';
 import { closeAll, failuresOf, type Opened, open } from './open-session.ts';
 import { fixtures, follow, granted, signInReaches } from './scripted.ts';
 
@@ -17,9 +19,10 @@ function store(
   params?: string,
   ageMs = 0,
   page = 1,
+  mark?: Mark,
 ): void {
   const sessionKey = [baseUrl, clientId, '', 'redirect', '', ''].join(' ');
-  const stored = { verifier: 'v', createdAtMs: Date.now() - ageMs, sessionKey, params, page };
+  const stored = { verifier: 'v', createdAtMs: Date.now() - ageMs, sessionKey, params, page, mark };
   sessionStorage.setItem(`secure-uploader:redirect:${state}`, JSON.stringify(stored));
 }
 
@@ -37,9 +40,10 @@ function comeBack(params: string, ageMs: number): Opened & ReturnType<typeof fol
 }
 
 const storedKeys = (): string[] =>
-  Object.keys(sessionStorage).filter((name) => name.startsWith('secure-uploader'));
+  Object.keys(sessionStorage).filter((name) => name.startsWith('secure-uploader:redirect:'));
 
 const MINUTE_MS = 60_000;
+const ago = (seconds: number): number => Date.now() - 1000 * seconds;
 
 describe('a page that was loaded with a response', () => {
   // Must be the first test of the file: only the first test loads `authorize.ts`, and loading takes longer than `close`.
@@ -76,21 +80,57 @@ describe('a page that was loaded with a response', () => {
 describe('a stored entry', () => {
   afterEach(() => sessionStorage.clear());
 
-  it('that cannot be read, has no response yet, is for another session or of the callback page itself, stays and is ignored', async () => {
+  it('that has no response yet, is for another session or of the callback page itself, stays and is ignored', async () => {
     const input = createInput();
-    sessionStorage.setItem('secure-uploader:redirect:damaged', '{');
     store('waiting', input);
-    store('other', { ...input, clientId: 'other' }, 'code=c&state=other');
+    store('other', { ...input, clientId: 'other' }, 'code=c&state=other', 0, ago(1));
     // The callback page stores its own time, and is being left.
     store('here', input, 'code=c&state=here', 0, performance.timeOrigin);
     const service = follow([granted()]);
     const opened = { ...open(input, {}, service.post), ...service };
     await settled();
     expect([opened.sent, failuresOf(opened.changes)]).to.deep.equal([[], []]);
-    expect(storedKeys().length).to.equal(4);
+    expect(storedKeys().length).to.equal(3);
     opened.session.signOut();
     expect(storedKeys()).to.deep.equal([]);
   });
+
+  const other = { baseUrl: 'https://left.example', clientId: 'client' };
+  for (const [what, save, isLeft] of [
+    ['has a response since less than a minute', () => store('s', other, 'code=c&state=s', 0, ago(59)), true],
+    ['has a response since a minute', () => store('s', other, 'code=c&state=s', 0, ago(60)), false],
+    ['has a response of the future', () => store('s', other, 'code=c&state=s', 0, ago(-61)), false],
+    ['has no response since less than ten minutes', () => store('s', other, undefined, 599_000), true],
+    ['has no response since ten minutes', () => store('s', other, undefined, 600_000), false],
+    ['cannot be read', () => sessionStorage.setItem('secure-uploader:redirect:s', '{'), false],
+  ] as const)
+    for (const auth of ['redirect', 'popup', 'token', 'none'] as const)
+      it(`that ${what} ${isLeft ? 'stays' : 'is removed'} when any other session starts (${auth})`, async () => {
+        save();
+        open({ auth, baseUrl: 'https://starts.example' });
+        await settled();
+        expect(storedKeys()).to.have.length(isLeft ? 1 : 0);
+      });
+
+  for (const [when, leave, isUsed] of [
+    ['no user has signed out since', () => undefined, true],
+    ['a user has signed out since, in another tab', signOutUnnoticed, false],
+    ['the page has cleared the storage since', () => localStorage.clear(), true],
+  ] as const)
+    it(`with a response is removed, and ${isUsed ? 'used' : 'not used'} if ${when}`, async () => {
+      const input = createInput();
+      const before = new CurrentUser();
+      before.connect();
+      store('our-state', input, 'code=c&state=our-state', MINUTE_MS, ago(1), before.mark());
+      leave();
+      before.disconnect();
+      const service = follow([granted()]);
+      const opened = { ...open(input, {}, service.post), ...service };
+      expect(storedKeys()).to.deep.equal([]);
+      if (isUsed) await signInReaches(opened, 'signed-in');
+      await settled();
+      expect(opened.sent).to.have.length(isUsed ? 1 : 0);
+    });
 });
 
 describe('a response', () => {

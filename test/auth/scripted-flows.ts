@@ -5,6 +5,7 @@ import type { Effect, FlowContext, FlowEvent } from '../../src/auth/types.ts';
 import type { PostAnswer } from '../../src/core/auth-options.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { CurrentUser } from '../../src/core/user.ts';
 
 /** Returns a unique code. */
 export const grantOf = (): { readonly code: string; readonly verifier: string; readonly via: 'popup' } => ({
@@ -42,6 +43,7 @@ export function create(input: SettingsInput = {}, more: Partial<FlowContext> = {
     post: () => new Promise(() => undefined),
     times: AUTH_TIMES,
     sessionKey: crypto.randomUUID(),
+    user: new CurrentUser(),
     askPage: () => undefined,
     takeOffer: () => undefined,
     isSameUser: () => true,

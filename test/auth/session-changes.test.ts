@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { changesBetween, createSnapshot } from '../../src/auth/snapshot.ts';
-import { hasSignedOut, markSignedOut, signOutCount } from '../../src/auth/storage.ts';
+import { hasSignedOut, markSignedOut } from '../../src/auth/storage.ts';
 import type { AuthEvent, AuthModel } from '../../src/auth/types.ts';
 import type { AuthState } from '../../src/core/types.ts';
 import { at, challenge, EVENTS } from './sign-in-table.ts';
@@ -147,35 +147,12 @@ describe('the sign-out flag', () => {
     for (const other of others) markSignedOut(other, false);
     expect(hasSignedOut(service)).to.equal(true);
     markSignedOut(service, false);
-    expect([hasSignedOut(service), ownKeys().length]).to.deep.equal([false, 1]);
+    expect([hasSignedOut(service), ownKeys().length]).to.deep.equal([false, 0]);
   });
 
   it('is not stored for a user who signs in before any sign-out', () => {
     markSignedOut({ ...service, clientId: 'c' }, false);
     expect(Object.keys(localStorage).filter((key) => key.includes(service.baseUrl))).to.deep.equal([]);
-  });
-
-  it('counts the sign-outs, and not the sign-ins after them', () => {
-    const counts = [false, true, false, false, true, true, false].map((isOut) => {
-      markSignedOut(service, isOut);
-      return [signOutCount(service), hasSignedOut(service)];
-    });
-    const expected = [
-      [0, false],
-      [1, true],
-      [1, false],
-      [1, false],
-      [2, true],
-      [3, true],
-      [3, false],
-    ];
-    expect(counts).to.deep.equal(expected);
-  });
-
-  it('counts from zero if the stored value is not a number', () => {
-    markSignedOut(service, true);
-    for (const name of Object.keys(localStorage)) localStorage.setItem(name, 'text');
-    expect([signOutCount(service), hasSignedOut(service)]).to.deep.equal([0, false]);
   });
 
   it('lasts as long as the page if the browser has no storage', () => {
@@ -191,7 +168,6 @@ describe('the sign-out flag', () => {
       expect(hasSignedOut(service)).to.equal(true);
       markSignedOut(service, false);
       expect(hasSignedOut(service)).to.equal(false);
-      expect(signOutCount(service)).to.equal(1);
     } finally {
       if (storage) Object.defineProperty(globalThis, 'localStorage', storage);
       else Reflect.deleteProperty(globalThis, 'localStorage');

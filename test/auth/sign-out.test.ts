@@ -1,12 +1,13 @@
 // Sign-out: the token is deleted, silent sign-in stops, and the last calls have a few seconds.
 import { expect } from '@open-wc/testing';
-import { markSignedOut, signOutCount } from '../../src/auth/storage.ts';
+import { markSignedOut } from '../../src/auth/storage.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { WithToken } from '../../src/core/types.ts';
 import { sleep } from '../../src/core/wait.ts';
 import { stopClock } from '../support/clock.ts';
 import { settled } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
+import { inCache, signOutElsewhere, signOutUnnoticed } from '../support/other-page.ts';
 import { closeAll, forever, namesOf, noPost, type Opened, open } from './open-session.ts';
 import { granted, openSilent, type Script, signInReaches } from './scripted.ts';
 
@@ -59,57 +60,54 @@ describe('after a sign-out there is no silent sign-in', () => {
     const opened = openSilent([granted()], { baseUrl });
     await tokenOf(opened);
     const reported = opened.next('signed-out');
-    new BroadcastChannel(`secure-uploader:sign-out:${baseUrl} secure-uploader`).postMessage('signed-out');
+    signOutElsewhere();
     expect(await reported).to.deep.equal({ reason: 'other-tab' });
     expect(await demand(opened)).not.to.include('silent');
   });
 
   it('in another tab while this page was in the back/forward cache, where no message arrives', async () => {
-    const service = { baseUrl: freshUrl(), clientId: 'of-the-cache' };
-    const opened = openSilent([granted()], service);
+    const opened = openSilent([granted()], { baseUrl: freshUrl() });
     await tokenOf(opened);
-    const show = (): unknown => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
-    show();
+    inCache(() => undefined);
     expect(opened.session.snapshot.state).to.equal('signed-in');
-    markSignedOut(service, true);
-    show();
+    inCache(signOutUnnoticed);
     expect(opened.session.snapshot.state).to.equal('signed-out');
     expect(opened.changes.at(-1)).to.deep.equal({ name: 'signed-out', detail: { reason: 'other-tab' } });
     const told = opened.changes.length;
-    show();
+    inCache(() => undefined);
     expect(opened.changes.length).to.equal(told);
     expect(await demand(opened)).to.deep.equal(['prompt', 'prompt']);
   });
 
   it('in another tab while this page was in the back/forward cache, even if another user has signed in since', async () => {
-    const service = { baseUrl: freshUrl(), clientId: 'of-the-cache' };
-    const opened = openSilent([granted()], service);
+    const baseUrl = freshUrl();
+    const opened = openSilent([granted()], { baseUrl });
     await tokenOf(opened);
-    markSignedOut(service, true);
-    markSignedOut(service, false);
-    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    inCache(() => {
+      signOutUnnoticed();
+      markSignedOut({ baseUrl, clientId: 'secure-uploader' }, false);
+    });
     expect(opened.session.snapshot.state).to.equal('signed-out');
     expect(opened.changes.at(-1)).to.deep.equal({ name: 'signed-out', detail: { reason: 'other-tab' } });
   });
 
   it('in another tab while this page was in the back/forward cache, if the pages provide the tokens', async () => {
-    const service = { baseUrl: freshUrl(), clientId: 'of-the-cache' };
     let calls = 0;
-    const input = { ...service, auth: 'token', getToken: () => `token-${++calls}` } as const;
-    const other = open(input);
-    await tokenOf(other);
-    await other.session.signOut();
-    expect(signOutCount(service)).to.equal(1);
-    other.session.close();
-    await sleep(10, forever);
-
-    const opened = open(input);
+    const opened = open({ auth: 'token', baseUrl: freshUrl(), getToken: () => `token-${++calls}` });
     await tokenOf(opened);
-    markSignedOut(service, true);
-    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    inCache(signOutUnnoticed);
     expect(opened.session.snapshot.state).to.equal('signed-out');
     await demand(opened);
-    expect(calls).to.equal(2);
+    expect(calls).to.equal(1);
+  });
+
+  it('of a page for another service, which has no token yet', async () => {
+    const [left, other] = [openSilent([granted()], { baseUrl: freshUrl() }), openSilent([granted()])];
+    await tokenOf(left);
+    const reported = other.next('signed-out');
+    await left.session.signOut();
+    expect(await reported).to.deep.equal({ reason: 'user' });
+    expect(await demand(other)).not.to.include('silent');
   });
 
   it('for another owner on the same page, who used the same service', async () => {
@@ -134,7 +132,8 @@ describe('the stored requests of redirect mode', () => {
   const before = location.href;
 
   beforeEach(() => {
-    for (const name of ['of-the-page', `${STORED}one`, `${STORED}two`]) sessionStorage.setItem(name, '{}');
+    const young = JSON.stringify({ createdAtMs: Date.now() });
+    for (const name of ['of-the-page', `${STORED}one`, `${STORED}two`]) sessionStorage.setItem(name, young);
   });
   afterEach(() => {
     sessionStorage.clear();
@@ -151,7 +150,7 @@ describe('the stored requests of redirect mode', () => {
     const baseUrl = freshUrl();
     const opened = open({ auth: 'redirect', baseUrl });
     const reported = opened.next('signed-out');
-    new BroadcastChannel(`secure-uploader:sign-out:${baseUrl} secure-uploader`).postMessage('signed-out');
+    signOutElsewhere();
     await reported;
     expect(names()).to.deep.equal(['of-the-page']);
   });

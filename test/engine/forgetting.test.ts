@@ -6,6 +6,7 @@ import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, rejection, settled, until } from '../support/collect.ts';
+import { signOutElsewhere } from '../support/other-page.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
 import { ScriptedSignIn } from '../support/scripted-sign-in.ts';
 import { createUnfinished, halfWay, newStore, SERVICE_URL, world } from '../support/world.ts';
@@ -259,7 +260,7 @@ describe('saved data of an upload', () => {
     const store = newStore();
     const engine = await halfWay({ clientId: 'two-tabs', store });
     engine.service.answerAll('cancel');
-    new BroadcastChannel(`secure-uploader:sign-out:${SERVICE_URL} two-tabs`).postMessage('signed-out');
+    signOutElsewhere();
     await engine.waitForChange('signed-out');
     expect(engine.details('signed-out')).to.deep.equal([{ reason: 'other-tab' }]);
     expect(engine.uploader.snapshot.files).to.deep.equal([]);

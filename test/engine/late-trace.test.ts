@@ -1,6 +1,7 @@
 // The code for spans and reports, which is loaded on demand: how long uploads wait for it.
 
 import { expect } from '@open-wc/testing';
+import { CurrentUser } from '../../src/core/user.ts';
 import { createLateTrace } from '../../src/engine/late-trace.ts';
 import { deferred, settled } from '../support/collect.ts';
 import { world } from '../support/world.ts';
@@ -18,6 +19,7 @@ describe('a trace whose code hangs', () => {
       };
       const trace = createLateTrace(
         { snapshot: world().uploader.snapshot, onChange: () => () => undefined },
+        new CurrentUser(),
         undefined,
         () => never,
       );
