@@ -31,7 +31,7 @@ export interface NextRequest {
   popup: Window | undefined;
 }
 
-export interface AuthorizeContext extends Omit<FlowContext, 'askPage' | 'takeOffer' | 'isSameUser'> {
+export interface AuthorizeContext extends Omit<FlowContext, 'askPage' | 'takeOffer' | 'isSameUser' | 'seal'> {
   readonly next: NextRequest;
   /**
    * Returns the redirect URI. Reads the URI only once, so that all authorization requests use the same value. Throws `bad-config`.

@@ -36,7 +36,7 @@ function openWindow(): Window | null {
 export type Flows = ReturnType<typeof createFlows>;
 
 export function createFlows(context: FlowContext) {
-  const { settings, times, askPage, takeOffer, isSameUser } = context;
+  const { settings, times, askPage, takeOffer, isSameUser, seal } = context;
   let uri: string | undefined;
   const redirectUri = (): string => {
     uri ??= readRedirectUri(settings);
@@ -71,7 +71,7 @@ export function createFlows(context: FlowContext) {
   function accept(type: 'page-token' | 'token', input: unknown): FlowEvent | undefined {
     const bearer = readBearer(input, times.assumedLifetimeMs, settings.authOptions);
     if (!bearer) return undefined;
-    if (isSameUser(bearer, type === 'page-token')) return { type, bearer };
+    if (isSameUser(bearer, type === 'page-token')) return { type, token: seal(bearer) };
     next.demand = 'login';
     return { type: 'other-user' };
   }

@@ -114,16 +114,16 @@ export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
   return enter(model, 'exchange', { frames, challenge: undefined }, { type: 'redeem', grant });
 };
 
-const keep: Row<'token' | 'page-token'> = (model, { type, bearer }) => {
+const keep: Row<'token' | 'page-token'> = (model, { type, token }) => {
   const { reason, isProven, fruitless, nowMs, times } = model;
   const source = type === 'token' ? 'service' : 'page';
   // Keeps renewals apart, in case the service refuses each new token. Less so if tokens have a short lifetime.
   const renewed = reason !== 'first' && {
     fruitless: (isProven ? 0 : fruitless) + Number(reason === 'rejected'),
-    renewableAtMs: nowMs + Math.min(times.renewalGapMs, bearer.lifetimeMs / 5),
+    renewableAtMs: nowMs + Math.min(times.renewalGapMs, token.lifetimeMs / 5),
   };
   const patch = { ...RESET, ...renewed, source, reason: 'expired' } as const;
-  return enter(model, 'signed-in', patch, { type: 'keep', bearer });
+  return enter(model, 'signed-in', patch, { type: 'keep', token });
 };
 
 const needToken: Row<'need-token'> = (model, { isFromPage }) => {

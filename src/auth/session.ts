@@ -26,7 +26,7 @@ import {
 } from './settings.ts';
 import { changesBetween, createSnapshot } from './snapshot.ts';
 import { dropTransactions, dropTransactionsBefore, markSignedOut } from './storage.ts';
-import { createKeeper } from './token.ts';
+import { createKeeper, createTokenDoor } from './token.ts';
 import type {
   AuthDeps,
   AuthEvent,
@@ -65,6 +65,7 @@ function createSharedSession(
   const waiters = new Listeners<void>();
   const lastCalls = createLastCalls(settings, post, times.lastCallsMs);
   const keeper = createKeeper(ownerToMatch(settings));
+  const { seal, takeToken } = createTokenDoor();
   const evidence = createEvidence();
   const isPage = typeof document !== 'undefined' && !isSessionEnough;
   const user = new CurrentUser(owner);
@@ -85,6 +86,7 @@ function createSharedSession(
       return takeOffer();
     },
     takeOffer,
+    seal,
     isSameUser: keeper.isSameUser,
   });
   const model = firstModel(settings, times, isSessionEnough);
@@ -227,7 +229,10 @@ function createSharedSession(
     // Updates the token before the page's listeners run, so that an error in a listener cannot leave an old token in use.
     for (const effect of effects) {
       if (effect.type === 'drop') keeper.drop();
-      if (effect.type === 'keep') keeper.keep(effect.bearer);
+      if (effect.type === 'keep') {
+        const bearer = takeToken(effect.token);
+        if (bearer) keeper.keep(bearer);
+      }
       if (effect.type === 'forget') {
         const token = keeper.value();
         keeper.forget();

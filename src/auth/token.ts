@@ -3,7 +3,7 @@
 import type { AuthOptions } from '../core/auth-options.ts';
 import { readTimeMs } from '../core/read-time.ts';
 import { record } from './calls.ts';
-import type { Bearer } from './types.ts';
+import type { Bearer, SealedToken } from './types.ts';
 
 const SHORTEST_BELIEVED_MS = 5_000;
 const LONGEST_LIFETIME_MS = 30 * 24 * 3_600_000;
@@ -38,6 +38,24 @@ export function readBearer(
   // Larger numbers are not exact: two users could have the same one.
   const isNamed = typeof user === 'string' || Number.isSafeInteger(user);
   return { value, lifetimeMs, isAssumed, ...(isNamed && { user: `${user}` }) };
+}
+
+/** Creates the only way of a token from the step that got it to the session, past everything that sees events and effects. */
+export function createTokenDoor() {
+  const tokens = new WeakMap<SealedToken, Bearer>();
+  return {
+    seal(bearer: Bearer): SealedToken {
+      const sealed = Object.freeze({ lifetimeMs: bearer.lifetimeMs });
+      tokens.set(sealed, bearer);
+      return sealed;
+    },
+    /** Returns the token, but only once. */
+    takeToken(sealed: SealedToken): Bearer | undefined {
+      const bearer = tokens.get(sealed);
+      tokens.delete(sealed);
+      return bearer;
+    },
+  };
 }
 
 export type Keeper = ReturnType<typeof createKeeper>;

@@ -1,5 +1,5 @@
 // Types of sign-in: the table (model, events and effects), tokens, requests, the session and its form. Imports no other file of
-// this folder. Events and effects may carry secrets; the model never does.
+// this folder. Events and effects may carry codes, but no token; the model carries no secret.
 
 import type { Post } from '../core/auth-options.ts';
 import type { AuthTimes } from '../core/auth-times.ts';
@@ -35,6 +35,11 @@ export interface Bearer {
   readonly isAssumed: boolean;
   /** User of the token: the value of the field that `sameUserField` or `ownerField` names. */
   readonly user?: string;
+}
+
+/** A token in an event or an effect. Only the session can take the token out, once (`takeToken()`). */
+export interface SealedToken {
+  readonly lifetimeMs: number;
 }
 
 /** An authorization request. `state` and `verifier` are secret. */
@@ -148,7 +153,7 @@ export interface AuthModel {
 /** Events sent by effects. An event may arrive after the state of its effect has ended. */
 export type FlowEvent = Readonly<
   | { type: 'deadline' | 'elapsed' | 'closed-reading' }
-  | { type: 'page-token' | 'token'; bearer: Bearer }
+  | { type: 'page-token' | 'token'; token: SealedToken }
   | { type: 'code'; grant: Grant }
   | { type: 'failed'; error: Failure }
   /** The new token belongs to a different user. */
@@ -207,7 +212,7 @@ export type Effect = Readonly<
   | { type: 'ask-page'; reason: Reason; afterMs?: number }
   | { type: 'try-silent' | 'run-popup' | 'redirect' | 'redeem-again' | 'forget' }
   | { type: 'redeem'; grant: Grant }
-  | { type: 'keep'; bearer: Bearer }
+  | { type: 'keep'; token: SealedToken }
   /** Dispatches `auth-required` if calls are waiting. */
   | { type: 'require'; reason: Reason }
   /** Waits for `ms`, and until the browser is online. */
@@ -241,6 +246,8 @@ export interface FlowContext extends Omit<CallContext, 'signal'> {
   readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
   /** Returns the token that a listener provided for an earlier `auth-required`, but only once. */
   readonly takeOffer: () => Promise<TokenInput> | undefined;
+  /** Seals a token for an event. */
+  readonly seal: (bearer: Bearer) => SealedToken;
   /** Returns false if the token belongs to another user. `isFromPage`: the page has supplied it. */
   readonly isSameUser: (bearer: Bearer, isFromPage: boolean) => boolean;
 }

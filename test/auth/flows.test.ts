@@ -7,7 +7,7 @@ import type { SettingsInput } from '../../src/core/config.ts';
 import { stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
-import { answering, create, grantOf, stopFlows } from './scripted-flows.ts';
+import { answering, create, door, grantOf, stopFlows } from './scripted-flows.ts';
 
 afterEach(stopFlows);
 
@@ -117,7 +117,9 @@ describe('a token request to the page', () => {
     run({ type: 'ask-page', reason: 'expired' });
     await until(() => events.length > 0);
     const [event] = events;
-    return event?.type === 'page-token' ? [event.type, event.bearer.value, event.bearer.lifetimeMs] : event;
+    if (event?.type !== 'page-token') return event;
+    const { token } = event;
+    return [event.type, door.takeToken(token)?.value, token.lifetimeMs];
   };
   const failed = (code: string): object => ({ type: 'failed', error: { code } });
 
@@ -246,7 +248,7 @@ describe('a code', () => {
     await until(() => events.length > 0);
     flows.unlock();
     const [event] = events;
-    return event?.type === 'token' ? [event.type, event.bearer.value] : event;
+    return event?.type === 'token' ? [event.type, door.takeToken(event.token)?.value] : event;
   };
 
   it('results in a token', async () => {

@@ -3,8 +3,8 @@
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
 import { redeem } from '../../src/auth/authorize.ts';
-import { readBearer } from '../../src/auth/token.ts';
-import type { FlowEvent } from '../../src/auth/types.ts';
+import { createTokenDoor, readBearer } from '../../src/auth/token.ts';
+import type { Bearer, FlowEvent } from '../../src/auth/types.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { ERROR_CODES } from '../../src/core/error-codes.ts';
 import { body, leaf, status } from '../support/junk-answers.ts';
@@ -12,10 +12,11 @@ import { runs } from '../support/scope.ts';
 
 const settings = createSettings({ baseUrl: 'https://api.test' });
 const forever = new AbortController().signal;
+const door = createTokenDoor();
 
 function isTrue(outcome: FlowEvent, status: number): boolean {
   if (outcome.type === 'token') {
-    const { value, lifetimeMs } = outcome.bearer;
+    const { value, lifetimeMs } = door.takeToken(outcome.token) as Bearer;
     new Headers({ authorization: `Bearer ${value}` });
     return status >= 200 && status <= 299 && value !== '' && lifetimeMs > 0;
   }
@@ -38,7 +39,7 @@ it('random invalid responses result in a token, or are classified', async () => 
     const call = { settings, post: async () => answer, signal: forever };
     const outcome = await redeem(grant, call, (type, body) => {
       const bearer = readBearer(body, 1000);
-      return bearer && { type, bearer };
+      return bearer && { type, token: door.seal(bearer) };
     });
     if (outcome.type === 'token') tokenCount += 1;
     if (!isTrue(outcome, status)) throw new Error(`${status} came to ${JSON.stringify(outcome)}`);

@@ -6,7 +6,7 @@ import type { AuthEvent, AuthModel } from '../../src/auth/types.ts';
 import { type Case, deadline, itMoves, required } from './cases.ts';
 import { at, challenge, EVENTS, generation } from './sign-in-table.ts';
 
-const bearer = { value: 'opaque', lifetimeMs: 1, isAssumed: false };
+const token = { lifetimeMs: 1 };
 const grant = { code: 'code', verifier: 'verifier', via: 'popup' } as const;
 const limited = (waitMs: number): AuthEvent => ({ type: 'rate-limited', generation, waitMs });
 
@@ -71,7 +71,7 @@ const CASES: readonly Case[] = [
       ...{ state: 'signed-in', waitedMs: 0, fruitless: 0, renewableAtMs: 0, signedOut: 'no' },
       ...{ source: 'service', reason: 'expired' },
     },
-    [{ type: 'keep', bearer }],
+    [{ type: 'keep', token }],
   ],
   [
     'a token of the page is stored, and says nothing about frames',
@@ -79,7 +79,7 @@ const CASES: readonly Case[] = [
     { frames: 'blind' },
     EVENTS['page-token'],
     { state: 'signed-in', source: 'page', reason: 'expired' },
-    [{ type: 'keep', bearer }],
+    [{ type: 'keep', token }],
   ],
   [
     'a sign-out clears everything',

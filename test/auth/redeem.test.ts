@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { redeem } from '../../src/auth/authorize.ts';
-import { readBearer } from '../../src/auth/token.ts';
+import { createTokenDoor, readBearer } from '../../src/auth/token.ts';
 import type { FlowEvent } from '../../src/auth/types.ts';
 import type { PostAnswer } from '../../src/core/auth-options.ts';
 import { createSettings } from '../../src/core/config.ts';
@@ -10,6 +10,7 @@ import { UploaderError } from '../../src/core/errors.ts';
 import { forever } from './open-session.ts';
 
 const settings = createSettings({ baseUrl: 'https://service.example' });
+const door = createTokenDoor();
 let count = 0;
 
 async function outcomeOf(answer: PostAnswer | Error): Promise<unknown> {
@@ -21,10 +22,10 @@ async function outcomeOf(answer: PostAnswer | Error): Promise<unknown> {
   const grant = { code: `code ${count}`, verifier: 'v', via: 'popup' } as const;
   const accept = (type: 'token', body: unknown): FlowEvent | undefined => {
     const bearer = readBearer(body, 5000);
-    return bearer && { type, bearer };
+    return bearer && { type, token: door.seal(bearer) };
   };
   const event = await redeem(grant, { settings, post, signal: forever }, accept);
-  return event.type === 'token' ? [event.type, event.bearer.value] : event;
+  return event.type === 'token' ? [event.type, door.takeToken(event.token)?.value] : event;
 }
 
 const failed = (code: string, status: number) => ({ type: 'failed', error: { code, status } });

@@ -180,8 +180,7 @@ describe('the renewal limits', () => {
     where: Partial<AuthModel> = { state: 'signed-in', background: 'exchange' },
   ): AuthModel => {
     const model = { ...before, ...where, reason, generation };
-    const bearer = { value: 't', lifetimeMs, isAssumed: false };
-    const { model: after } = reduce(model, { type: 'token', generation, bearer });
+    const { model: after } = reduce(model, { type: 'token', generation, token: { lifetimeMs } });
     return { ...after, isAlive: false, isProven: false };
   };
   const asked = (model: AuthModel): unknown[] => {

@@ -1,6 +1,7 @@
 // Runs effects of the sign-in table without a session, and records the events that they cause.
 
 import { createFlows, type Flows } from '../../src/auth/flows.ts';
+import { createTokenDoor } from '../../src/auth/token.ts';
 import type { Effect, FlowContext, FlowEvent } from '../../src/auth/types.ts';
 import type { PostAnswer } from '../../src/core/auth-options.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
@@ -15,6 +16,9 @@ export const grantOf = (): { readonly code: string; readonly verifier: string; r
 });
 
 export const answering = (answer: PostAnswer): Partial<FlowContext> => ({ post: async () => answer });
+
+/** Takes tokens out of events. */
+export const door = createTokenDoor();
 
 const { random } = Math;
 const stops: AbortController[] = [];
@@ -46,6 +50,7 @@ export function create(input: SettingsInput = {}, more: Partial<FlowContext> = {
     user: new CurrentUser(),
     askPage: () => undefined,
     takeOffer: () => undefined,
+    seal: door.seal,
     isSameUser: () => true,
     ...more,
   });

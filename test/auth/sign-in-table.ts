@@ -13,7 +13,7 @@ const first = createModel({
   isSessionEnough: false,
   signedOut: 'no',
 });
-const bearer = { value: 'opaque', lifetimeMs: 1, isAssumed: false };
+const token = { lifetimeMs: 1 };
 const grant = { code: 'code', verifier: 'verifier', via: 'popup' as const };
 export const totp: Method = { id: 'totp', family: 'totp', needsStart: false };
 export const sms: Method = { id: 'sms', family: 'sms', needsStart: true };
@@ -43,9 +43,9 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   deadline: { type: 'deadline', generation },
   elapsed: { type: 'elapsed', generation },
   'closed-reading': { type: 'closed-reading', generation },
-  'page-token': { type: 'page-token', generation, bearer },
+  'page-token': { type: 'page-token', generation, token },
   code: { type: 'code', generation, grant },
-  token: { type: 'token', generation, bearer },
+  token: { type: 'token', generation, token },
   failed: { type: 'failed', generation, error },
   'other-user': { type: 'other-user', generation },
   'code-spent': { type: 'code-spent', generation, error },

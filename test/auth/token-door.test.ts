@@ -1,0 +1,44 @@
+// The way of a token to its session, past everything that sees the events and effects of sign-in.
+
+import { expect } from '@open-wc/testing';
+import { createTokenDoor } from '../../src/auth/token.ts';
+import type { LoginForm } from '../../src/auth/types.ts';
+import { closeAll, forever, open } from './open-session.ts';
+import { granted, openSilent } from './scripted.ts';
+
+afterEach(closeAll);
+
+describe('a session', () => {
+  for (const source of ['page', 'service'] as const)
+    it(`shows its token to no form, which sees all events and effects (token of the ${source})`, async () => {
+      const seen: unknown[] = [];
+      const opened = source === 'page' ? open({ getToken: () => 'service-token' }) : openSilent([granted()]);
+      opened.session.form(({ machine }) => {
+        const dispatch = machine.dispatch.bind(machine);
+        machine.dispatch = (event) => {
+          seen.push(event);
+          dispatch(event);
+        };
+        const see = (step: unknown): unknown => seen.push(step);
+        return { run: see, onEnter: see, rows: {} } as unknown as LoginForm;
+      });
+      expect(await opened.session.withToken(async (token) => token, forever)).to.equal('service-token');
+      const texts = seen.map((each) => JSON.stringify(each));
+      expect(texts.some((text) => text.includes('"keep"'))).to.equal(true);
+      expect(texts.join()).not.to.contain('service-token');
+    });
+});
+
+describe('a sealed token', () => {
+  it('is taken once, through the door that sealed it, and shows only its lifetime', () => {
+    const [door, other] = [createTokenDoor(), createTokenDoor()];
+    const bearer = { value: 'secret', lifetimeMs: 5, isAssumed: false };
+    const sealed = door.seal(bearer);
+    expect(JSON.stringify(sealed)).to.equal('{"lifetimeMs":5}');
+    expect([other.takeToken(sealed), door.takeToken({ lifetimeMs: 5 })]).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
+    expect([door.takeToken(sealed), door.takeToken(sealed)]).to.deep.equal([bearer, undefined]);
+  });
+});
