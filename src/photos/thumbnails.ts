@@ -10,7 +10,7 @@ export { workerText } from './photos.ts';
 
 /** Width and height of a thumbnail, in pixels: 40 CSS pixels on most screens. */
 const EDGE = 96;
-/** The most thumbnails in memory, 36 kB each. */
+/** The most thumbnails in memory, 36 kB each. A thumbnail leaves with its row. */
 const MOST = 300;
 /** Longest time for reading an image, for decoding it, and for a frame of a film, in milliseconds. */
 const LONGEST_MS = 10_000;
@@ -66,6 +66,14 @@ export class Thumbnails {
     return undefined;
   }
 
+  /** Forgets the thumbnail of a row that has left the list. */
+  forget(id: FileId): void {
+    this.#thumbnails.delete(id);
+    this.#wanted.delete(id);
+    this.#filming.get(id)?.abort();
+    this.#filming.delete(id);
+  }
+
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -98,6 +106,8 @@ export class Thumbnails {
   }
 
   #keep(id: FileId, image: ImageBitmap | undefined): void {
+    // The row may have left the list meanwhile.
+    if (!this.#parts.fileOf(id)) return;
     this.#thumbnails.set(id, image && canvasOf(image));
     for (const [oldest] of this.#thumbnails) {
       if (this.#thumbnails.size <= MOST) break;

@@ -1,6 +1,7 @@
 // Loads the thumbnails of the list on demand.
 
 import type { ReactiveControllerHost } from 'lit';
+import type { Change } from '../core/changes.ts';
 import type { FileId } from '../core/types.ts';
 import { whenIdle } from '../core/wait.ts';
 import type { Thumbnails } from '../photos/thumbnails.ts';
@@ -8,13 +9,13 @@ import type { Thumbnails } from '../photos/thumbnails.ts';
 export type ThumbnailOf = (id: FileId) => HTMLCanvasElement | undefined;
 
 /**
- * Returns functions that load the code for thumbnails when the page is idle, and that return the thumbnail of a row, if it is
- * ready.
+ * Returns functions that load the code for thumbnails when the page is idle, that return the thumbnail of a row, if it is ready,
+ * and that forget it with its row.
  */
 export function createThumbnails(
   host: ReactiveControllerHost,
   fileOf: (id: FileId) => File | undefined,
-): { preload(): void; readonly of: ThumbnailOf } {
+): { preload(): void; readonly of: ThumbnailOf; onChange(change: Change): void } {
   let isLoading = false;
   let thumbnails: Thumbnails | undefined;
   const onReady = (): void => host.requestUpdate();
@@ -32,5 +33,8 @@ export function createThumbnails(
       isLoading = true;
     },
     of: (id) => thumbnails?.of(id),
+    onChange: ({ name, detail }) => {
+      if (name === 'file-removed') thumbnails?.forget(detail.id);
+    },
   };
 }

@@ -58,7 +58,8 @@ export class Uploads {
     frameCommands: FrameCommands,
   ) {
     const announcer = new Announcer(host);
-    const { uploader } = new EngineController(host, input, [announcer, ...watchers]);
+    const thumbnails = createThumbnails(host, (id) => uploader.fileOf(id));
+    const { uploader } = new EngineController(host, input, [announcer, thumbnails, ...watchers]);
     this.#host = host;
     this.#announcer = announcer;
     this.uploader = uploader;
@@ -72,7 +73,7 @@ export class Uploads {
     this.#countdown = new Countdown(host);
     this.#rows = new WindowController(host);
     this.#order = createRowOrder(host);
-    this.#thumbnails = createThumbnails(host, (id) => uploader.fileOf(id));
+    this.#thumbnails = thumbnails;
     this.#keys = new ListKeys(host, (id) => this.#commands[id.endsWith('/') ? 'cancel' : 'remove'](id));
     user.onChange(() => {
       announcer.clear();

@@ -5,7 +5,8 @@ import type { SecureUploader } from '../../src/define.ts';
 import { crcOf } from '../../src/photos/png.ts';
 import { Thumbnails } from '../../src/photos/thumbnails.ts';
 import { stopClock } from '../support/clock.ts';
-import { quietFor, settled, until } from '../support/collect.ts';
+import { deferred, quietFor, settled, until } from '../support/collect.ts';
+import { signOutElsewhere } from '../support/other-page.ts';
 import { replace, world } from '../support/world.ts';
 import { all, one, shown, textFile } from './support.ts';
 
@@ -236,6 +237,57 @@ describe('thumbnails', () => {
       clock.restore();
     }
   });
+
+  it('leave with their row, also if they are made meanwhile', async () => {
+    const file = await picture('blue.png', '#00f', 8, 8);
+    const listed = new Set(['first', 'second']);
+    let readyCount = 0;
+    const reading = deferred<ImageBitmap>();
+    const thumbnails = new Thumbnails({
+      startWorker: () => Promise.reject(new Error('no worker here')),
+      loadTasks: async () => ({
+        runTask: () => (readyCount === 0 ? createImageBitmap(file) : reading.promise),
+      }),
+      fileOf: (id) => (listed.has(id) ? file : undefined),
+      onReady: () => (readyCount += 1),
+      whenIdle: (work) => work(),
+    });
+    thumbnails.of('first');
+    await until(() => thumbnails.of('first') !== undefined);
+    thumbnails.of('second');
+    await settled();
+    listed.clear();
+    for (const id of ['first', 'second']) thumbnails.forget(id);
+    reading.resolve(await createImageBitmap(file));
+    await until(quietFor(50, () => readyCount));
+    expect([thumbnails.of('first'), thumbnails.of('second'), readyCount]).to.deep.equal([
+      undefined,
+      undefined,
+      1,
+    ]);
+  });
+
+  for (const [when, act] of [
+    ['the user signs out', (element: SecureUploader) => element.signOut()],
+    ['the user signs out in another tab', async () => signOutElsewhere()],
+    ['another owner is named', async (element: SecureUploader) => element.setAttribute('owner', 'bob')],
+    ['the files are removed', (element: SecureUploader) => element.cancel().then(() => element.clear())],
+  ] as const)
+    it(`are forgotten when ${when}`, async () => {
+      const forgotten: string[] = [];
+      const { forget } = Thumbnails.prototype;
+      replace(Thumbnails.prototype, 'forget', function note(this: Thumbnails, id: string) {
+        forgotten.push(id);
+        forget.call(this, id);
+      });
+      const element = await create({ owner: 'ann' });
+      await element.addFiles([await picture('red.png'), await picture('blue.png', '#00f')]);
+      await shown(() => all(element, 'canvas').length === 2);
+      const ids = element.snapshot.files.map(({ id }) => id);
+      await act(element);
+      await until(() => forgotten.length === 2);
+      expect(forgotten).to.have.members(ids);
+    });
 
   it('are made of the visible rows only', async () => {
     const element = await create();
