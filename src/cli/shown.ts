@@ -6,7 +6,9 @@ import type { Exchange } from './exchange.ts';
 const LONGEST = 160;
 /** Shorter values are not replaced: they would also occur by chance. */
 const SHORTEST_SECRET = 4;
-const SECRET_NAME = /session|token|passport|receipt|secret|sig/i;
+const SECRET_NAME = /auth|code|cookie|cred|key|pass|pwd|receipt|secret|session|sig|token/i;
+/** Parts of a path that are words say what the URL is for. */
+const WORD = /^[a-z]*$/;
 
 /** Collects the secrets of responses, and returns texts without them. */
 export class Shown {
@@ -16,11 +18,11 @@ export class Shown {
     for (const secret of secrets) this.#add(secret);
   }
 
-  /** Remembers the secrets of a response: session, receipts, the signatures of URLs, and other values that are not words. */
+  /** Remembers the secrets of a response: session, receipts, paths and signatures of URLs, and other values that are not words. */
   learn({ json, headers }: Pick<Exchange, 'json' | 'headers'>): void {
     JSON.stringify(json, (name, value: unknown) => {
       if (typeof value !== 'string') return value;
-      if (URL.canParse(value)) this.#add(new URL(value).search);
+      if (URL.canParse(value)) this.#addUrl(value);
       else if (SECRET_NAME.test(name) || /^\S{20,}$/.test(value)) this.#add(value);
     });
     for (const [name, value] of Object.entries(headers)) if (SECRET_NAME.test(name)) this.#add(String(value));
@@ -44,6 +46,12 @@ export class Shown {
       (letter) => `\\u${letter.codePointAt(0)?.toString(16).padStart(4, '0')}`,
     );
   };
+
+  #addUrl(url: string): void {
+    const { pathname, search } = new URL(url);
+    this.#add(search);
+    for (const part of pathname.split('/')) if (!WORD.test(part)) this.#add(part);
+  }
 
   #add(secret: string | undefined): void {
     if (secret === undefined || secret.length < SHORTEST_SECRET) return;

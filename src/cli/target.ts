@@ -14,10 +14,17 @@ export interface Address {
 
 const typeOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
+/** Addresses by their kind; the first match counts. What is in no list is `reserved`, too. */
 const NETWORKS = {
   'link-local': ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::/32'],
   loopback: ['0.0.0.0/8', '127.0.0.0/8', '::/127'],
-  private: ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', '64:ff9b::/96', 'fc00::/7'],
+  private: ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+  // Of the global addresses, those for other purposes: an address of IPv6 may have one of IPv4 in it.
+  reserved: [
+    ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15', '198.51.100.0/24'],
+    ...['203.0.113.0/24', '224.0.0.0/3', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+  ],
+  global: ['0.0.0.0/0', '2000::/3'],
 };
 
 const LISTS = Object.entries(NETWORKS).map(([kind, networks]) => {
@@ -29,9 +36,8 @@ const LISTS = Object.entries(NETWORKS).map(([kind, networks]) => {
   return [kind, list] as const;
 });
 
-/** Returns the kind of an address; `undefined` for a public one. */
-const kindOf = ({ address }: Address): string | undefined =>
-  LISTS.find(([, list]) => list.check(address, typeOf(address)))?.[0];
+const kindOf = ({ address }: Address): string =>
+  LISTS.find(([, list]) => list.check(address, typeOf(address)))?.[0] ?? 'reserved';
 
 const resolve = (url: string): Promise<Address> => lookup(new URL(url).hostname.replace(/^\[|\]$/g, ''));
 
@@ -44,8 +50,8 @@ export interface Target {
 
 /**
  * Resolves with the request for an entry. Throws `Skip` if the uploader would refuse URL, method or headers, or if the host is on a
- * network of this machine: unless the service is on the same kind of network, or `--upload-origins` names the origin. Link-local
- * addresses are always refused, because services of clouds give away credentials there.
+ * network of this machine: unless the service is on the same kind of network, or `--upload-origins` names the origin. Reserved
+ * addresses must be named. Link-local ones are always refused, because services of clouds give away credentials there.
  */
 export async function targetOf(
   url: string,
@@ -59,8 +65,9 @@ export async function targetOf(
     const { origin } = new URL(url);
     const target = await resolve(url);
     const kind = kindOf(target);
-    const isNear = async () => uploadOrigins.includes(origin) || kind === kindOf(await resolve(baseUrl));
-    if (kind === 'link-local' || (kind && !(await isNear())))
+    const isNear = async () => kind !== 'reserved' && kind === kindOf(await resolve(baseUrl));
+    const mayCall = kind === 'global' || uploadOrigins.includes(origin) || (await isNear());
+    if (kind === 'link-local' || !mayCall)
       throw new Error(`${origin} has the ${kind} address ${target.address}; see --upload-origins`);
     return { target, method, headers };
   } catch (error) {

@@ -66,6 +66,29 @@ test('a service on the internet cannot have requests sent to the networks of thi
     ],
   ])
     assert.match(await reasonOf(`https://${host}/put`), /^nothing was sent: .*address/, host);
+  for (const host of [
+    ...[
+      '[::7f00:1]',
+      '[::a9fe:a9fe]',
+      '[2002:a9fe:a9fe::1]',
+      '[64:ff9b::a9fe:a9fe]',
+      '[64:ff9b:1::a9fe:a9fe]',
+    ],
+    ...['192.0.0.192', '198.18.0.1', '224.0.0.1', '240.0.0.1', '255.255.255.255', '[fec0::1]', '[ff02::1]'],
+    ...['[2001::1]', '[2001:db8::1]', '[3fff::1]', '[4000::1]', '[100::1]', '[::ffff:192.0.0.192]'],
+  ]) {
+    const refused = /^nothing was sent: .* reserved address/;
+    assert.match(await reasonOf(`https://${host}/put`), refused, host);
+    assert.match(await reasonOf(`https://${host}/put`, { baseUrl: `https://${host}` }), refused, host);
+  }
+  for (const host of [
+    '1.1.1.1',
+    '[2606:4700::1111]',
+    '[::ffff:93.184.216.34]',
+    '223.255.255.255',
+    '[2a00::1]',
+  ])
+    assert.doesNotMatch(await reasonOf(`https://${host}/put`), /nothing was sent/, host);
   assert.equal(await reasonOf('https://93.184.216.34:8443/put'), '93.184.216.34');
   assert.match(await reasonOf('http://93.184.216.34/put'), /^nothing was sent: .*https/);
 });
@@ -126,17 +149,19 @@ test('the report contains neither secrets nor characters that control a terminal
     'receipt-1234',
     'signature-abcd',
     'the-token-of-the-user',
+    'Part-8a7b',
+    'KEY-abc1',
   ];
-  const [session, passport, receipt, signature, token = ''] = secrets;
+  const [session, passport, receipt, signature, token = '', part, key] = secrets;
   const control = '\u001b[2J\u0007\n::error::\u202e\u2028\u0085';
   const baseUrl: string = await startServer(t, (request, body, response) => {
     response.setHeader('location', `https://other.example/?token=${token}`);
     if (request.method === 'PUT') {
       response.statusCode = 403;
-      return response.end(`${control} ${token} ${session}`);
+      return response.end(`${control} ${token} ${session} ${part} ${key}`);
     }
-    const opened = { session_id: session, passport, debuginfo: control };
-    const url = `${baseUrl}/put/${control}?X-Signature=${signature}`;
+    const opened = { session_id: session, passport, debuginfo: control, apikey: key };
+    const url = `${baseUrl}/put/${part}/${control}?X-Signature=${signature}`;
     return presigning((hash) => ({ upload_url: url, receipt: receipt + hash }), opened)(
       request,
       body,
