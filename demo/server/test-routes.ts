@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import type { Fault, Faults, NetworkShape } from './faults.ts';
 import type { Env, Parts } from './parts.ts';
 import { createPeople } from './people.ts';
-import { Refusal, readJson, readString } from './refusal.ts';
+import { Refusal, readJson, readString, requireJson } from './refusal.ts';
 import { findNamed } from './seed.ts';
 
 const BODY_BYTES = 1024 * 1024;
@@ -28,6 +28,11 @@ export function testRoutes(parts: Parts, faults: Faults): Hono<Env> {
     return name;
   };
 
+  // Pages of other sites can send any other type without a preflight.
+  app.post('/_test/*', async (c, next) => {
+    requireJson(c.req.raw);
+    await next();
+  });
   app.post('/_test/faults', async (c) => {
     const fault = (await readJson(c.req.raw, BODY_BYTES)) as unknown as Fault;
     try {

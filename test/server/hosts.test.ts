@@ -121,6 +121,25 @@ test('invalid input at the routes for tests is refused like any other', async (t
   }
 });
 
+test('another site cannot call the routes for tests, since they take nothing but JSON', async (t) => {
+  const { service } = await start(t);
+  const paths = [
+    'faults',
+    'network',
+    'token',
+    'lifetimes',
+    'clock',
+    'people/petra/push',
+    'people/petra/passkey',
+  ];
+  for (const path of paths)
+    for (const body of ['', '{"user":"alice","decision":"approved","shiftMs":1}']) {
+      const headers = { origin: 'https://evil.example', 'content-type': 'text/plain' };
+      const { status } = await fetch(`${service.baseUrl}/_test/${path}`, { method: 'POST', headers, body });
+      assert.equal(status, 415, path);
+    }
+});
+
 test('a request that arrives while the service starts gets a response', async (t) => {
   const rig = await start(t);
   const { servicePort, storagePort, baseUrl } = rig.service;
