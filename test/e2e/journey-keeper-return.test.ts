@@ -6,9 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { builtWidget } from '../support/built.ts';
-import { until } from '../support/until.ts';
 import { writeRandom } from './support/files.ts';
-import { startTab, type Tab, type TabEngine, tabEngines } from './support/tabs.ts';
+import { FILES, startTab, type Tab, type TabEngine, tabEngines, untilTrue } from './support/tabs.ts';
 import { createWorld } from './support/world.ts';
 
 const world = await createWorld();
@@ -19,24 +18,6 @@ assert.notEqual(short, script);
 world.pages.setScript('/short.js', short);
 const installing = "addEventListener('install', (event) => event.waitUntil(new Promise(() => undefined)));";
 world.pages.setScript('/installing.js', installing + script);
-
-let waitCount = 0;
-
-/** Evaluates `expression` until its value is true. It may use `await`; between two pages, there is nothing to evaluate it. */
-function untilTrue(tab: Tab, expression: string): Promise<true> {
-  waitCount += 1;
-  // An earlier wait on the same page has set its own variable.
-  const variable = `globalThis.isTrue${waitCount}`;
-  return until(
-    async () => {
-      await tab.evaluate(`void (async () => { ${variable} = ${expression}; })()`).catch(() => undefined);
-      return tab.evaluate<boolean>(variable).catch(() => false);
-    },
-    () => expression,
-  );
-}
-
-const FILES = "(document.querySelector('secure-uploader')?.snapshot?.files ?? [])";
 
 /** Opens a page whose user has chosen two files that wait for `start()`, and waits until it can hand them over. */
 async function openWithQueue(

@@ -1,4 +1,5 @@
 // A browser tab for journeys in three engines: Chromium and Firefox with Playwright, WebKitGTK with WebDriver.
+import { until } from '../../support/until.ts';
 import { startWebKit } from '../../support/webkit-driver.mjs';
 import { type Engine, startEngine } from './auth-browsers.ts';
 import { newContext } from './browser.ts';
@@ -21,6 +22,10 @@ export interface Tab {
   evaluate<T>(expression: string): Promise<T>;
   /** Chooses files in the uploader's file picker. */
   choose(...paths: string[]): Promise<void>;
+  /** Goes to the next page of the history. */
+  forward(): Promise<void>;
+  /** In Chromium, freezes the page as the browser does with tabs in the background, or lets it continue. */
+  freeze(isFrozen: boolean): Promise<void>;
   /** Opens a tab in the same browser. */
   newTab(): Promise<Tab>;
   /** Closes this tab. */
@@ -28,6 +33,25 @@ export interface Tab {
   /** Closes the browser. */
   end(): Promise<void>;
 }
+
+let waitCount = 0;
+
+/** Evaluates `expression` until its value is true. It may use `await`; between two pages, there is nothing to evaluate it. */
+export function untilTrue(tab: Tab, expression: string): Promise<true> {
+  waitCount += 1;
+  // An earlier wait on the same page has set its own variable.
+  const variable = `globalThis.isTrue${waitCount}`;
+  return until(
+    async () => {
+      await tab.evaluate(`void (async () => { ${variable} = ${expression}; })()`).catch(() => undefined);
+      return tab.evaluate<boolean>(variable).catch(() => false);
+    },
+    () => expression,
+  );
+}
+
+/** The files of the first uploader of a page. */
+export const FILES = "(document.querySelector('secure-uploader')?.snapshot?.files ?? [])";
 
 /** Starts a browser with an empty profile. Returns its first tab. */
 export const startTab = (engine: TabEngine): Promise<Tab> =>
@@ -44,6 +68,12 @@ async function startPlaywrightTab(engine: Engine): Promise<Tab> {
       reload: async () => void (await page.reload()),
       // `goBack()` waits for a navigation, which a page from the cache does not report.
       back: () => page.evaluate('void setTimeout(() => history.back())'),
+      forward: () => page.evaluate('void setTimeout(() => history.forward())'),
+      async freeze(isFrozen) {
+        const session = await context.newCDPSession(page);
+        await session.send('Page.setWebLifecycleState', { state: isFrozen ? 'frozen' : 'active' });
+        await session.detach();
+      },
       evaluate: (expression) => page.evaluate(expression),
       choose: (...paths) => page.setInputFiles('secure-uploader >> input[type=file]', paths),
       newTab,
@@ -71,6 +101,8 @@ async function startWebKitTab(): Promise<Tab> {
       goto: (url) => send('POST', '/url', { url }),
       reload: () => send('POST', '/refresh', {}),
       back: () => send('POST', '/back', {}),
+      forward: () => send('POST', '/forward', {}),
+      freeze: () => Promise.reject(new Error('only Chromium can do this')),
       evaluate: async <T>(expression: string) => (await execute(`return (${expression});`)) as T,
       async choose(...paths) {
         const input = await execute(
