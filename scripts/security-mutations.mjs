@@ -5,6 +5,7 @@
 import { photoMutations } from './photo-mutations.mjs';
 import { serviceMutations } from './service-mutations.mjs';
 import { settingsMutations } from './settings-mutations.mjs';
+import { userMutations } from './user-mutations.mjs';
 
 /**
  * @typedef {object} Mutation
@@ -22,6 +23,7 @@ export const mutations = [
   ...photoMutations,
   ...serviceMutations,
   ...settingsMutations,
+  ...userMutations,
   {
     rule: 'D2',
     says: 'Another function sends the bytes, without bearer, cookie and session',
@@ -170,26 +172,6 @@ export const mutations = [
     after: "    credentials: 'include',",
     test: 'test/e2e/transfer-own-origin.test.ts',
     title: 'a page that names its origin sends the bytes there, without cookies and referrer',
-  },
-  {
-    rule: 'D25',
-    says: 'A form value that the browser restores is used only if no user has signed out in this browser since the upload, on any page and for any service; without `localStorage`, never',
-    file: 'src/ui/restored-values.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: code as text
-    before: '`secure-uploader ${period} ${owner}`',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: code as text
-    after: '`secure-uploader ${owner}`',
-    test: 'test/ui/form-restored.test.ts',
-    title: 'is not there after a sign-out on another page, with and without an owner',
-  },
-  {
-    rule: 'D26',
-    says: 'A form value that the browser restores is used only for its `owner`, also if `owner` is set late or changes; one without an owner only while there is no owner',
-    file: 'src/ui/restored-values.ts',
-    before: 'key === ownKey ? [value] : []',
-    after: 'key ? [value] : []',
-    test: 'test/ui/form-restored.test.ts',
-    title: 'waits for its owner in a page that names its owner late, also if that page is left again',
   },
   {
     rule: 'S1',

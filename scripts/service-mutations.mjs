@@ -241,4 +241,13 @@ export const serviceMutations = [
     test: 'test/server/sessions.test.ts',
     title: 'a code from before the sign-out gives no token after it',
   },
+  {
+    rule: 'R27',
+    says: 'In test mode, too, no page of another site can call a route that changes something',
+    file: 'demo/server/test-routes.ts',
+    before: '    requireJson(c.req.raw);\n',
+    after: '',
+    test: 'test/server/hosts.test.ts',
+    title: 'another site cannot call the routes for tests, since they take nothing but JSON',
+  },
 ];
