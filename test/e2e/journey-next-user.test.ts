@@ -34,9 +34,10 @@ for (const engine of tabEngines)
     }
 
     /** Opens a page of Alice, who uploads a file for the form. Resolves with the path of the page. */
-    async function uploadAsAlice(tab: Tab): Promise<string> {
+    async function uploadAsAlice(tab: Tab, isCached = true): Promise<string> {
       number += 1;
       const path = `/form-${number}.html`;
+      if (!isCached) world.pages.headers[path] = { 'cache-control': 'no-store' };
       const url = await page(path, 'alice');
       await tab.goto(url);
       await untilTrue(tab, IS_READY);
@@ -90,15 +91,25 @@ for (const engine of tabEngines)
       }
     }
 
-    test('goes back to a page in the cache, after the user has signed out and another one in', () =>
+    test('goes back to a page that was in the cache while the user signed out, and another one in', () =>
       inTab(async (tab) => {
         const path = await uploadAsAlice(tab);
         await tab.goto(`${world.pages.origin}/plain.html`);
         const other = await changeUser(tab);
+        // The message of the sign-out has ended the cached page.
+        await tab.back();
+        await expectNothing(tab, path);
+        await expectOfBob(other);
+      }));
+
+    test('goes back to a page in the cache, which has got no message of the sign-out', () =>
+      inTab(async (tab) => {
+        const path = await uploadAsAlice(tab);
+        await tab.goto(`${world.pages.origin}/plain.html`);
+        await tab.evaluate("localStorage.setItem('secure-uploader:period', '1-of-another-page')");
         await tab.back();
         await expectNothing(tab, path);
         assert.equal(await tab.evaluate('globalThis.isBack'), true, 'the page was in the cache');
-        await expectOfBob(other);
       }));
 
     test('goes back to a page in the cache, which still has everything if no user has signed out', () =>
@@ -127,8 +138,7 @@ for (const engine of tabEngines)
       for (const move of ['back', 'reload'] as const)
         test(`${move === 'back' ? 'goes back to' : 'reloads'} a page that is loaded again, ${how}`, () =>
           inTab(async (tab) => {
-            const path = await uploadAsAlice(tab);
-            // A listener that keeps the page out of the cache.
+            const path = await uploadAsAlice(tab, false);
             await tab.evaluate("void addEventListener('unload', () => undefined)");
             if (move === 'back') await tab.goto(`${world.pages.origin}/plain.html`);
             const other = await leave(tab);
