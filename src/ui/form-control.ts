@@ -51,9 +51,8 @@ export abstract class FormControl extends LitElement {
   @property({ type: Boolean }) submitWhenDone = false;
 
   protected readonly internals = this.attachInternals();
-  /** The user of the element. What the element keeps for the user is dropped when the user changes. */
-  protected readonly user = new CurrentUser();
-  readonly #restored = new RestoredValues(this.user);
+  readonly #user = new CurrentUser();
+  readonly #restored = new RestoredValues(this.#user);
   readonly #values = new Map<FileId, FileValue | FileWithoutValue>();
   /** The current form value, and what its state for the browser depends on. */
   #current: {
@@ -101,14 +100,14 @@ export abstract class FormControl extends LitElement {
       this.dropRestored();
       this.#updateForm();
     };
-    this.user.onUnsure(drop);
-    this.user.onChange(() => {
+    this.#user.onUnsure(drop);
+    this.#user.onChange(() => {
       this.#values.clear();
       drop();
     });
     this.addController({
-      hostConnected: () => this.user.connect(),
-      hostDisconnected: () => this.user.disconnect(),
+      hostConnected: () => this.#user.connect(),
+      hostDisconnected: () => this.#user.disconnect(),
     });
     // Before the browser or a listener of the page validates the form.
     listenOnPage(this, 'click', this.#onClick, true);
@@ -142,6 +141,11 @@ export abstract class FormControl extends LitElement {
   /** Like `checkValidity()`, and shows the message. */
   reportValidity(): boolean {
     return this.internals.reportValidity();
+  }
+
+  /** @internal The user of the element. What the element keeps for the user is dropped when the user changes. */
+  protected get currentUser(): CurrentUser {
+    return this.#user;
   }
 
   protected get isDisabled(): boolean {
@@ -219,7 +223,7 @@ export abstract class FormControl extends LitElement {
       const value = (this.formValue ?? entryOf)(file);
       const kind = Object.prototype.toString.call(value);
       if (!isValue(value)) throw new TypeError(`formValue returned ${kind} instead of a string or a File`);
-      this.#values.set(file.id, { value, mark: this.name ? this.user.mark() : undefined });
+      this.#values.set(file.id, { value, mark: this.name ? this.#user.mark() : undefined });
     } catch (error) {
       const problem = String(error);
       const previous = this.#values.get(file.id);
@@ -345,7 +349,7 @@ export abstract class FormControl extends LitElement {
   }
 
   #setValue(name: string, values: readonly (string | File)[], files: readonly FileValue[]): void {
-    const next = { name, owner: this.user.owner, restoredCount: this.#restored.count, values };
+    const next = { name, owner: this.#user.owner, restoredCount: this.#restored.count, values };
     const last = this.#current;
     const isSame = (['name', 'owner', 'restoredCount'] as const).every((key) => next[key] === last[key]);
     if (

@@ -272,7 +272,7 @@ export class SecureUploader extends FormControl {
   );
   readonly #uploads = new UploadsController(this, {
     tokens: this.#tokens,
-    open: ({ Uploads }, input) => new Uploads(this, input, this.user, this.#watchers, this.#commands),
+    open: ({ Uploads }, input) => new Uploads(this, input, this.currentUser, this.#watchers, this.#commands),
     onOpen: () => {
       if (this.isConnected) this.#adopt();
       this.requestUpdate();
@@ -295,7 +295,7 @@ export class SecureUploader extends FormControl {
     new MutationObserver(() => this.requestUpdate()).observe(this, { childList: true });
     const early = takeEarlyToken(this);
     if (early !== undefined) this.token = early;
-    this.user.onChange(({ type }) => {
+    this.currentUser.onChange(({ type }) => {
       this.#drop.leave();
       // A token has its own owner: the page may set both at once.
       if (type === 'signed-out') this.#tokens.clear();
@@ -441,7 +441,7 @@ export class SecureUploader extends FormControl {
       warnOfAttributes(this);
       this.#uploads.configure(changed.has('getToken'));
     }
-    this.user.owner = `${this.owner ?? ''}`;
+    this.currentUser.owner = `${this.owner ?? ''}`;
     if (changed.has('messages')) this.texts = this.#texts();
   }
 
