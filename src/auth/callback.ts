@@ -24,8 +24,9 @@ function goBack(): boolean {
     const stored = JSON.parse(sessionStorage.getItem(key) ?? 'null') as { returnTo: string };
     const { href, origin } = new URL(stored.returnTo);
     if (origin !== location.origin) return false;
-    // An element on this page must not take the response.
-    sessionStorage.setItem(key, JSON.stringify({ ...stored, params, page: performance.timeOrigin }));
+    // An element on this page (`page`) must not take the response, and no page later than a minute.
+    const answer = { params, page: performance.timeOrigin, answeredAtMs: Date.now() };
+    sessionStorage.setItem(key, JSON.stringify({ ...stored, ...answer }));
     // `location.replace` would not load a page whose URL differs only in the fragment.
     history.replaceState(null, '', href);
     location.reload();

@@ -67,8 +67,12 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
       callers.add(call);
       return () => void callers.delete(call);
     },
-    /** Starts the last calls of all uploaders with `token`. Forgets `token` when the calls end or after `ms`. */
-    begin(token: string | undefined, isHere: boolean): void {
+    /**
+     * Starts the last calls of all uploaders with `token`. Forgets `token` when the calls end or after `ms`. `isNew`: it could be
+     * another user than that of the sign-out before.
+     */
+    begin(token: string | undefined, isHere: boolean, isNew: boolean): void {
+      if (isNew) leaving = undefined;
       let last = token;
       const stop = new AbortController();
       const withToken: WithToken = async (call) => {
@@ -87,13 +91,9 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
       };
       calls = Promise.race([all, sleep(ms, stop.signal)]).then(end, end);
     },
-    /**
-     * Calls `leave`, and resolves when all last calls have ended. Until then, further calls of `once` return the same promise,
-     * unless a user has signed in since (`isSignedOut` is false).
-     */
-    once(leave: () => void, isSignedOut: boolean): Promise<void> {
-      if (leaving && isSignedOut) return leaving;
-      leave();
+    /** Resolves when all last calls have ended. Until then, returns the same promise for the same sign-out. */
+    end(): Promise<void> {
+      if (leaving) return leaving;
       const ending = calls.then(logOut).then(() => {
         if (leaving === ending) leaving = undefined;
       });

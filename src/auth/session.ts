@@ -237,14 +237,19 @@ function createSharedSession(
         const token = keeper.value();
         keeper.forget();
         flows.forget();
-        if (event.type === 'sign-out') lastCalls.begin(token, event.reason === 'user');
+        const isNew = previousModel.signedOut !== 'now';
+        if (event.type === 'sign-out') lastCalls.begin(token, event.reason === 'user', isNew);
       }
       if (effect.type === 'keep' || effect.type === 'forget') {
         wasPageAsked = false;
         offer = undefined;
       }
     }
-    if (event.type === 'sign-out') dropTransactionsBefore(user);
+    if (event.type === 'sign-out') {
+      // Whichever service the user has signed out from.
+      markSignedOut(settings, true);
+      dropTransactionsBefore(user);
+    }
     if (!NEEDS_TAB_LOCK.includes(model.background ?? model.state)) flows.unlock();
     form?.onEnter(model);
     refresh();
@@ -270,18 +275,18 @@ function createSharedSession(
     if (users.size > 0 || life.signal.aborted) return;
     keeper.forget();
     onEnd();
-    user.disconnect();
+    user.close();
     life.abort();
     flows.leavePopup();
     dispatch({ type: 'disconnected' });
   }
 
+  user.onChange((change) => {
+    if (change.type !== 'signed-out') return;
+    dispatch({ type: 'sign-out', reason: change.isHere ? 'user' : 'other-tab' });
+  });
+  user.connect();
   if (isPage) {
-    user.onChange((change) => {
-      if (change.type !== 'signed-out') return;
-      dispatch({ type: 'sign-out', reason: change.isHere ? 'user' : 'other-tab' });
-    });
-    user.connect();
     const { signal } = life;
     // Not if the page is kept in the back/forward cache.
     addEventListener('pagehide', ({ persisted }) => persisted || keeper.forget(), { signal });
@@ -308,11 +313,13 @@ function createSharedSession(
       withToken,
       signIn: (via, idpId) => signIn(via, idpId, confirmRedirect),
       cancel: () => dispatch({ type: 'cancel' }),
-      signOut: () =>
-        lastCalls.once(() => {
-          markSignedOut(settings, true);
-          if (machine.model.signedOut !== 'now') endPeriod();
-        }, machine.model.signedOut === 'now'),
+      signOut: (of) => {
+        const isSignedOut = (): boolean => machine.model.signedOut === 'now';
+        if (!isSignedOut()) endPeriod(of);
+        // The period may have ended before this session began.
+        if (!isSignedOut()) dispatch({ type: 'sign-out', reason: 'user' });
+        return lastCalls.end();
+      },
       allow: () => {
         const wasSignedOut = machine.model.signedOut === 'now';
         dispatch({ type: 'allowed' });

@@ -9,7 +9,7 @@ import { record } from './calls.ts';
 export const STORED = 'secure-uploader:redirect:';
 /** Lifetime of a stored authorization request. */
 export const TRANSACTION_MS = 600_000;
-/** Time in which a page has to take a stored response. */
+/** Time in which a page has to take a stored response, by the clock: the page may sleep meanwhile. */
 const ANSWER_MS = 60_000;
 
 /** An unchecked request with its response, if there is one. */
@@ -53,14 +53,17 @@ export const dropTransactionsBefore = (user: CurrentUser): void =>
 const isYoung = (atMs: unknown, longestMs: number): boolean =>
   Math.abs(Date.now() - Number(atMs)) < longestMs;
 
-/** True if a stored request, or a response that the callback page stored at the time `page`, may still be used. */
-const isUsable = ({ createdAtMs, page, params }: Stored): boolean =>
-  isYoung(createdAtMs, TRANSACTION_MS) && (params === undefined || isYoung(page, ANSWER_MS));
+/** True if a stored request has no response, or a response that a page may still take. */
+const isTakeable = ({ answeredAtMs, params }: Stored): boolean =>
+  params === undefined || isYoung(answeredAtMs, ANSWER_MS);
+
+const isUsable = (stored: Stored): boolean =>
+  isYoung(stored.createdAtMs, TRANSACTION_MS) && isTakeable(stored);
 
 /**
- * Returns the response that the callback page has stored for a request of this session. Removes request and response, also if a
- * user has signed out since, and all that are too old, of whichever session. Returns `undefined` in a frame, where redirect mode
- * does not work, and on the callback page itself, which is being left.
+ * Returns the response that the callback page has stored for a request of this session in the last minute. Removes request and
+ * response, also if a user has signed out since, and all that are too old, of whichever session. Returns `undefined` in a frame,
+ * where redirect mode does not work, and on the callback page itself, which is being left.
  */
 export function takeReturn(sessionKey: string, user: CurrentUser): Returned | undefined {
   if (window.parent !== window) return undefined;
@@ -69,7 +72,7 @@ export function takeReturn(sessionKey: string, user: CurrentUser): Returned | un
   const found = listTransactions().find(([, stored]) => isOwn(stored));
   if (found) sessionStorage.removeItem(found[0]);
   dropTransactions((stored) => !isUsable(stored));
-  if (!found) return undefined;
+  if (!found || !isTakeable(found[1])) return undefined;
   const [key, stored] = found;
   const mark = readMark(stored.mark);
   return mark && user.hasSignedOutSince(mark) ? undefined : { state: key.slice(STORED.length), stored };
@@ -79,6 +82,9 @@ type Service = Pick<Settings, 'baseUrl' | 'clientId'>;
 const nameOf = ({ baseUrl, clientId }: Service): string =>
   `secure-uploader:signed-out:${baseUrl} ${clientId}`;
 
+/** Earlier releases counted sign-outs and sign-ins: a mark of theirs with an even number is from a sign-in. */
+const isMark = (value: string | null): boolean => Number(value) % 2 === 1;
+
 /** Marks that could not be stored, because the storage is blocked or full. These marks are lost when the page is closed. */
 const unstored = new Set<string>();
 
@@ -86,7 +92,7 @@ const unstored = new Set<string>();
 export function hasSignedOut(service: Service): boolean {
   const name = nameOf(service);
   try {
-    return unstored.has(name) || localStorage.getItem(name) !== null;
+    return unstored.has(name) || isMark(localStorage.getItem(name));
   } catch {
     return unstored.has(name);
   }

@@ -312,8 +312,11 @@ export interface AuthSession {
   signIn(via?: 'popup' | 'redirect', idpId?: string): void;
   /** Cancels the current step of sign-in. */
   cancel(): void;
-  /** Forgets the token at once, here and in other tabs. Resolves after the calls of `onSignOut` and the call to `logout-path`. */
-  signOut(): Promise<void>;
+  /**
+   * Forgets the token at once, here and in other tabs, and ends the period `of`; by default, that of now. Resolves after the calls
+   * of `onSignOut` and the call to `logout-path`.
+   */
+  signOut(of?: string): Promise<void>;
   /** After a sign-out, allows tokens to be requested from the page again. While the page fails, asks it sooner. */
   allow(): void;
   /** Returns the session's form. The first call creates the form with `create` (`createLoginForm` of `form.ts`). */

@@ -1,8 +1,8 @@
 // The user of this browser: whose data something is, and when the user has changed. No other module decides either.
 //
 // A period lasts from one sign-out in this browser to the next, for all services. Its id is in `localStorage`, the same in all
-// tabs. It is a random text after the number of sign-outs that the storage knows of. Each sign-out replaces it, and none ever comes
-// back.
+// tabs. It is a random text after the number of sign-outs that the storage, or a page, knows of. Each sign-out replaces it, and none
+// ever comes back. A sign-out has begun it if the sign after the number is `-`; otherwise, the storage was empty, and the sign is `+`.
 
 import { openChannel } from './channel.ts';
 import { createId } from './create-id.ts';
@@ -31,14 +31,20 @@ interface Unsure {
 const NAME = 'secure-uploader:period';
 const CHANNEL = 'secure-uploader:sign-out';
 
-const newPeriod = (count = 0): string => `${count}-${createId()}`;
-const isFirst = (period: string): boolean => period.startsWith('0-');
+const begunBySignOut = (count: number): string => `${count}-${createId()}`;
+const begunAnew = (count = 0): string => `${count}+${createId()}`;
+const isSignOut = (period: string): boolean => /^\d+-/.test(period);
+const countOf = (period: string): number => Number.parseInt(period, 10) || 0;
 
 /** Id of the period while the storage is blocked, full or cleared. No other document has it. */
-let unstored = newPeriod();
+let unstored = begunAnew();
 /** The period of the data in this page. */
 let known = unstored;
+/** All periods that this page has known. */
+const heard = new Set<string>();
 const users = new Listeners<UserChange | Unsure>();
+/** Listeners of users that are not connected. Weak, because no page closes an element that it throws away. */
+const away = new Set<WeakRef<(change: UserChange | Unsure) => void>>();
 let watching: AbortController | undefined;
 let channel: BroadcastChannel | undefined;
 
@@ -50,7 +56,8 @@ function storedPeriod(): string | undefined {
   }
 }
 
-const currentPeriod = (): string => storedPeriod() ?? unstored;
+/** Returns the current period. */
+export const currentPeriod = (): string => storedPeriod() ?? unstored;
 
 /** Returns the current period. Stores it if there is none yet. */
 function beginPeriod(): string {
@@ -58,57 +65,113 @@ function beginPeriod(): string {
   try {
     localStorage.setItem(NAME, unstored);
     // After the storage is cleared, this period must not come back.
-    if (storedPeriod() === unstored) unstored = newPeriod();
+    if (storedPeriod() === unstored) unstored = begunAnew(countOf(unstored));
   } catch {
     // The storage is blocked or full.
   }
   return currentPeriod();
 }
 
-/** Returns what has happened since `period`. A page that comes back has missed all messages, so that any other period counts. */
+function adopt(period: string): void {
+  known = period;
+  heard.add(period);
+}
+
+/** Adopts the stored period. Without one, begins another, which tells later pages of `count` sign-outs. */
+function adoptStored(count: number): void {
+  if (storedPeriod() === undefined) unstored = begunAnew(count);
+  adopt(beginPeriod());
+}
+
+function tell(change: UserChange | Unsure): void {
+  for (const listener of [...away]) {
+    const hear = listener.deref();
+    if (hear) hear(change);
+    else away.delete(listener);
+  }
+  users.tell(change);
+}
+
+/** Returns what has happened since `period`. For who has missed messages, any other period counts. */
 function changeSince(period: string, hasMissed = false): UserChange | Unsure | undefined {
   const now = currentPeriod();
   if (now === period) return undefined;
-  return hasMissed || !isFirst(now) ? { type: 'signed-out', isHere: false } : { type: 'unsure' };
+  const isOver = hasMissed || isSignOut(now) || countOf(now) > countOf(period);
+  return isOver ? { type: 'signed-out', isHere: false } : { type: 'unsure' };
 }
 
 function check(hasMissed = false): void {
-  const change = changeSince(known, hasMissed);
-  if (!change) return;
-  known = beginPeriod();
-  users.tell(change);
+  const now = currentPeriod();
+  const change = heard.has(now) ? undefined : changeSince(known, hasMissed);
+  if (!change) {
+    adopt(now);
+    return;
+  }
+  // The message of a sign-out may still come.
+  adoptStored(countOf(known) + Number(change.type === 'signed-out'));
+  tell(change);
+}
+
+/**
+ * Takes the period that another page has begun, from its message or from the event of the storage, whichever comes first. By then,
+ * the storage may be cleared, or may not have changed yet.
+ */
+function hear(period: unknown): void {
+  if (!isNews(period)) {
+    check();
+    return;
+  }
+  adopt(period);
+  if (storedPeriod() === undefined) adoptStored(countOf(period));
+  tell({ type: 'signed-out', isHere: false });
+}
+
+function isNews(period: unknown): period is string {
+  if (typeof period !== 'string' || !isSignOut(period) || heard.has(period)) return false;
+  // Without the storage, pages do not know the count of others.
+  return countOf(period) > countOf(known) || storedPeriod() === undefined;
 }
 
 /** Looks for a sign-out in other pages: when they say so, and when this page was in the back/forward cache, or frozen in a tab. */
 function watch(): void {
-  known = beginPeriod();
+  adopt(beginPeriod());
   watching = new AbortController();
   const { signal } = watching;
-  globalThis.addEventListener?.('storage', ({ key }) => (key === NAME || key === null) && check(), {
-    signal,
-  });
+  const onStorage = ({ key, newValue }: StorageEvent): void => {
+    if (key === NAME || key === null) hear(newValue);
+  };
+  globalThis.addEventListener?.('storage', onStorage, { signal });
   globalThis.addEventListener?.('pageshow', ({ persisted }) => persisted && check(true), { signal });
-  globalThis.document?.addEventListener('resume', () => check(), { signal });
+  globalThis.document?.addEventListener('resume', () => check(true), { signal });
   channel = openChannel(CHANNEL);
-  channel?.addEventListener('message', () => {
-    // Without the storage, this message is all that says it.
-    if (storedPeriod() === undefined) unstored = newPeriod(1);
-    check();
-  });
+  channel?.addEventListener('message', ({ data }) => hear(data));
 }
 
-/** Ends the period, at once in all tabs: the user signs out. */
-export function endPeriod(): void {
-  const next = newPeriod(Number.parseInt(currentPeriod(), 10) + 1);
-  unstored = newPeriod();
+/** Ends the period `of`, at once in all tabs: the user signs out. Does nothing if it is over. */
+export function endPeriod(of = currentPeriod()): void {
+  if (of !== currentPeriod()) return;
+  const next = begunBySignOut(Math.max(countOf(of), countOf(known)) + 1);
+  unstored = begunAnew(countOf(next));
   try {
     localStorage.setItem(NAME, next);
   } catch {
     unstored = next;
+    forgetStored();
   }
-  known = currentPeriod();
-  channel?.postMessage('signed-out');
-  users.tell({ type: 'signed-out', isHere: true });
+  adopt(currentPeriod());
+  const sender = channel ?? openChannel(CHANNEL);
+  sender?.postMessage(next);
+  if (sender !== channel) sender?.close();
+  tell({ type: 'signed-out', isHere: true });
+}
+
+/** Removes the old period from a storage that is full. */
+function forgetStored(): void {
+  try {
+    localStorage.removeItem(NAME);
+  } catch {
+    // The storage is blocked.
+  }
 }
 
 /** The user of an uploader or of a session. Whatever is kept for a user is dropped by a listener of `onChange`, or has a mark. */
@@ -117,11 +180,19 @@ export class CurrentUser {
   readonly #doubts = new Listeners<void>();
   #owner: string;
   #stop: (() => void) | undefined;
-  /** The period in which `disconnect()` was called. */
-  #left: string | undefined;
+  /** The period of the data of this user, while it is not connected. */
+  #period: string;
+  readonly #hear = (change: UserChange | Unsure): void => {
+    this.#period = known;
+    this.#tell(change);
+  };
+  readonly #listener = new WeakRef(this.#hear);
 
   constructor(owner = '') {
     this.#owner = owner;
+    if (users.size > 0) check();
+    this.#period = beginPeriod();
+    away.add(this.#listener);
   }
 
   get owner(): string {
@@ -145,12 +216,13 @@ export class CurrentUser {
     return this.#doubts.add(listener);
   }
 
-  /** Begins to look for sign-outs, also for those since `disconnect()`. */
+  /** Begins to look for sign-outs, also for those before. */
   connect(): void {
     if (this.#stop) return;
     if (users.size === 0) watch();
     else check();
-    const leave = users.add((change) => this.#tell(change));
+    away.delete(this.#listener);
+    const leave = users.add(this.#hear);
     this.#stop = () => {
       leave();
       if (users.size > 0) return;
@@ -158,15 +230,36 @@ export class CurrentUser {
       channel?.close();
       channel = undefined;
     };
-    const missed = this.#left !== undefined && changeSince(this.#left);
-    if (missed) this.#tell(missed);
+    this.#learn();
   }
 
+  /** Looks only for sign-outs that this page hears of for other users, until `connect()` or `look()`. */
   disconnect(): void {
     if (!this.#stop) return;
-    this.#left = known;
+    this.#period = known;
     this.#stop();
     this.#stop = undefined;
+    away.add(this.#listener);
+  }
+
+  /** Ends the search for sign-outs. */
+  close(): void {
+    this.disconnect();
+    away.delete(this.#listener);
+  }
+
+  /** Looks for a sign-out now: data that arrives after this call is that of the user of now. */
+  look(): void {
+    if (users.size > 0) check();
+    if (!this.#stop) this.#learn();
+  }
+
+  /** Tells what this user has missed. */
+  #learn(): void {
+    const missed = changeSince(this.#period, true);
+    if (!missed) return;
+    this.#period = beginPeriod();
+    this.#tell(missed);
   }
 
   #tell(change: UserChange | Unsure): void {

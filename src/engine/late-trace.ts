@@ -24,14 +24,21 @@ export function createLateTrace(
     load: (): Promise<Trace> => {
       if (loading) return loading;
       late = AbortSignal.timeout(LOAD_MS);
+      let hasLeft = false;
+      const unsubscribe = user.onChange(() => {
+        hasLeft = true;
+        trace?.forget();
+      });
       loading = importTrace().then(
         (module) => {
           trace = new module.Trace(uploader.snapshot, onSpan);
           uploader.onChange(trace.onChange);
-          user.onChange(trace.forget);
+          // The list may still have what is being stopped.
+          if (hasLeft) trace.forget();
           return trace;
         },
         (error) => {
+          unsubscribe();
           loading = undefined;
           throw error;
         },

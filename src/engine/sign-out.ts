@@ -34,13 +34,13 @@ export class SignOut {
   }
 
   /**
-   * Signs out from all services. Resolves after the sign-out calls, even if a call fails. Rejects with `store-unavailable` if some
+   * Signs out from all services, and ends the period `of`, if it is not over yet. Resolves after the sign-out calls, even if a call fails. Rejects with `store-unavailable` if some
    * data could not be deleted.
    */
-  async begin(services: readonly Service[]): Promise<void> {
+  async begin(services: readonly Service[], of: string): Promise<void> {
     const earlier = this.#leaving;
-    endPeriod();
-    const signedOut = services.map(({ client }) => client.auth.signOut());
+    endPeriod(of);
+    const signedOut = services.map(({ client }) => client.auth.signOut(of));
     const [deleted] = await Promise.allSettled([this.leave(true, earlier), ...signedOut]);
     if (deleted.status === 'rejected') throw deleted.reason;
   }

@@ -9,7 +9,7 @@ import { createHosts } from '../core/host.ts';
 import { preconnect } from '../core/preconnect.ts';
 import { userOf } from '../core/readers.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
-import { CurrentUser } from '../core/user.ts';
+import { CurrentUser, currentPeriod } from '../core/user.ts';
 import { whenIdle } from '../core/wait.ts';
 import { type Warn, warnOnce } from '../core/warn.ts';
 import { createUploadStore } from '../store/uploads.ts';
@@ -238,6 +238,7 @@ export class Uploader {
   ): Promise<void> {
     // Copies the list, because a page that clears its file input also empties the `FileList`.
     const list = Symbol.iterator in files ? [...files] : [files];
+    this.#user.look();
     if (this.#problem !== undefined) throw this.#problem;
     warnOfSettings(this.settings);
     preconnect(this.settings.uploadOrigins);
@@ -254,8 +255,7 @@ export class Uploader {
    * ```
    */
   preconnect(): void {
-    const { baseUrl, uploadOrigins } = this.settings;
-    preconnect([baseUrl, ...uploadOrigins]);
+    preconnect([this.settings.baseUrl, ...this.settings.uploadOrigins]);
   }
 
   /**
@@ -363,7 +363,7 @@ export class Uploader {
 
   /**
    * Deletes the token, empties the list, and deletes all saved uploads of this origin, even offline. Then signs out on the service,
-   * with a timeout of 10 seconds. Rejects with `store-unavailable` if saved data could not be deleted.
+   * with a timeout of 10 seconds. Rejects with `store-unavailable` if saved data could not be deleted. `of` is for the element only.
    *
    * @example
    * ```ts
@@ -374,8 +374,8 @@ export class Uploader {
    * }
    * ```
    */
-  signOut(): Promise<void> {
-    return this.#signOut.begin(this.#connections.services);
+  signOut(of = currentPeriod()): Promise<void> {
+    return this.#signOut.begin(this.#connections.services, of);
   }
 
   /**
@@ -445,7 +445,7 @@ export class Uploader {
    */
   async close(): Promise<void> {
     this.#state = 'closed';
-    this.#user.disconnect();
+    this.#user.close();
     this.#scheduler.suspend();
     this.#intake.stop();
     this.#restorer.close();

@@ -107,7 +107,10 @@ export class Thumbnails {
 
   #keep(id: FileId, image: ImageBitmap | undefined): void {
     // The row may have left the list meanwhile.
-    if (!this.#parts.fileOf(id)) return;
+    if (!this.#parts.fileOf(id)) {
+      image?.close();
+      return;
+    }
     this.#thumbnails.set(id, image && canvasOf(image));
     for (const [oldest] of this.#thumbnails) {
       if (this.#thumbnails.size <= MOST) break;

@@ -98,7 +98,8 @@ export abstract class FormControl extends LitElement {
     });
     const drop = (): void => {
       this.dropRestored();
-      this.#updateForm();
+      // An element that was never in the page has no form value yet.
+      if (this.hasUpdated) this.#updateForm();
     };
     this.#user.onUnsure(drop);
     this.#user.onChange(() => {

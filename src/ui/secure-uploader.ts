@@ -314,6 +314,8 @@ export class SecureUploader extends FormControl {
 
   /** Token for the service. Write-only. Set a new token when `auth-required` is dispatched. */
   set token(token: TokenInput) {
+    // A sign-out that this element has missed must not delete the new token.
+    this.currentUser.look();
     this.#tokens.set(token);
     this.getToken = undefined;
   }
@@ -325,6 +327,7 @@ export class SecureUploader extends FormControl {
   async addFiles(
     files: Iterable<PickedFile | UnreadableFile | File> | PickedFile | UnreadableFile | File,
   ): Promise<void> {
+    this.currentUser.look();
     // Copies the list, because a page that clears its file input also empties the `FileList`.
     const list = Symbol.iterator in files ? [...files] : [files];
     if (this.#uploads.uploads) return this.#uploads.useForFiles((uploads) => uploads.addFiles(list));

@@ -15,7 +15,7 @@ import { EMPTY_SNAPSHOT } from '../core/empty-snapshot.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
 import { preconnect } from '../core/preconnect.ts';
 import type { Snapshot } from '../core/types.ts';
-import { endPeriod } from '../core/user.ts';
+import { currentPeriod, endPeriod } from '../core/user.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { listenOnPage } from './page.ts';
 import { readSettings, type SettingsHost } from './read-settings.ts';
@@ -185,9 +185,10 @@ export class UploadsController implements ReactiveController {
    */
   async signOut(): Promise<void> {
     // The engine may come late, or never.
-    if (!this.uploads) endPeriod();
+    const period = currentPeriod();
+    if (!this.uploads) endPeriod(period);
     try {
-      await this.use(({ uploader }) => uploader.signOut());
+      await this.use(({ uploader }) => uploader.signOut(period));
     } catch (error) {
       if (!this.uploads) await this.#deleteUploads();
       throw error;

@@ -65,7 +65,8 @@ describe('an authorization request with the user', () => {
     const { flows } = create({}, { sessionKey });
     expect(await flows.takeReturn()).to.equal(undefined);
     const key = 'secure-uploader:redirect:nobody';
-    sessionStorage.setItem(key, JSON.stringify({ sessionKey, params: 'code=c&state=nobody', page: 1 }));
+    const answer = { params: 'code=c&state=nobody', page: 1, answeredAtMs: Date.now() };
+    sessionStorage.setItem(key, JSON.stringify({ sessionKey, ...answer }));
     expect(await flows.takeReturn()).to.deep.equal({ type: 'unable', error: { code: 'state-mismatch' } });
     expect(sessionStorage.getItem(key)).to.equal(null);
   });

@@ -27,6 +27,7 @@ export function open(
   post = noPost,
   onChange?: (change: Change) => void,
   onSignOut?: AuthDeps['onSignOut'],
+  isSessionEnough = false,
 ): Opened {
   number += 1;
   const settings = createSettings({ baseUrl: `https://service-${number}.example`, silent: 'off', ...input });
@@ -40,7 +41,13 @@ export function open(
       else waiting.push({ name, resolve });
     }
   };
-  const session = openAuthSession(settings, { post, report, options, ...(onSignOut && { onSignOut }) });
+  const session = openAuthSession(settings, {
+    post,
+    report,
+    options,
+    isSessionEnough,
+    ...(onSignOut && { onSignOut }),
+  });
   opened.push(session);
   return { session, changes, next: (name) => new Promise((resolve) => waiting.push({ name, resolve })) };
 }

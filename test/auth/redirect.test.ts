@@ -2,7 +2,7 @@
 import { expect } from '@open-wc/testing';
 import { isAnswer } from '../../src/auth/pkce.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
-import { CurrentUser, type Mark } from '../../src/core/user.ts';
+import { CurrentUser, endPeriod, type Mark } from '../../src/core/user.ts';
 import { settled } from '../support/collect.ts';
 import { signOutUnnoticed } from '../support/other-page.ts';
 import { closeAll, failuresOf, type Opened, open } from './open-session.ts';
@@ -18,11 +18,20 @@ function store(
   { baseUrl, clientId = '' }: SettingsInput,
   params?: string,
   ageMs = 0,
-  page = 1,
+  answeredAtMs = Date.now(),
   mark?: Mark,
+  page = 1,
 ): void {
   const sessionKey = [baseUrl, clientId, '', 'redirect', '', ''].join(' ');
-  const stored = { verifier: 'v', createdAtMs: Date.now() - ageMs, sessionKey, params, page, mark };
+  const stored = {
+    verifier: 'v',
+    createdAtMs: Date.now() - ageMs,
+    sessionKey,
+    params,
+    page,
+    answeredAtMs,
+    mark,
+  };
   sessionStorage.setItem(`secure-uploader:redirect:${state}`, JSON.stringify(stored));
 }
 
@@ -41,6 +50,11 @@ function comeBack(params: string, ageMs: number): Opened & ReturnType<typeof fol
 
 const storedKeys = (): string[] =>
   Object.keys(sessionStorage).filter((name) => name.startsWith('secure-uploader:redirect:'));
+
+const leaveAndClear = (): void => {
+  endPeriod();
+  localStorage.clear();
+};
 
 const MINUTE_MS = 60_000;
 const ago = (seconds: number): number => Date.now() - 1000 * seconds;
@@ -85,7 +99,7 @@ describe('a stored entry', () => {
     store('waiting', input);
     store('other', { ...input, clientId: 'other' }, 'code=c&state=other', 0, ago(1));
     // The callback page stores its own time, and is being left.
-    store('here', input, 'code=c&state=here', 0, performance.timeOrigin);
+    store('here', input, 'code=c&state=here', 0, ago(1), undefined, performance.timeOrigin);
     const service = follow([granted()]);
     const opened = { ...open(input, {}, service.post), ...service };
     await settled();
@@ -112,9 +126,27 @@ describe('a stored entry', () => {
         expect(storedKeys()).to.have.length(isLeft ? 1 : 0);
       });
 
+  for (const [age, atMs, isUsed] of [
+    ['less than a minute', () => ago(59), true],
+    ['a minute', () => ago(60), false],
+    ['no time that is known', () => Number.NaN, false],
+  ] as const)
+    it(`of this session with a response since ${age} is removed, and ${isUsed ? 'used' : 'not used'}`, async () => {
+      const input = createInput();
+      store('our-state', input, 'code=c&state=our-state', MINUTE_MS, atMs());
+      const service = follow([granted()]);
+      const opened = { ...open(input, {}, service.post), ...service };
+      expect(storedKeys()).to.deep.equal([]);
+      if (isUsed) await signInReaches(opened, 'signed-in');
+      await settled();
+      expect(opened.sent).to.have.length(isUsed ? 1 : 0);
+      expect(opened.session.snapshot.state).to.equal(isUsed ? 'signed-in' : 'signed-out');
+    });
+
   for (const [when, leave, isUsed] of [
     ['no user has signed out since', () => undefined, true],
     ['a user has signed out since, in another tab', signOutUnnoticed, false],
+    ['a user has signed out since, and the page has cleared the storage', leaveAndClear, false],
     ['the page has cleared the storage since', () => localStorage.clear(), true],
   ] as const)
     it(`with a response is removed, and ${isUsed ? 'used' : 'not used'} if ${when}`, async () => {

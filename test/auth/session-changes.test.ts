@@ -150,6 +150,18 @@ describe('the sign-out flag', () => {
     expect([hasSignedOut(service), ownKeys().length]).to.deep.equal([false, 0]);
   });
 
+  it('may be a number of an earlier release: even after a sign-in', () => {
+    const old = { ...service, clientId: 'old' };
+    for (const [value, isOut] of [
+      ['1', true],
+      ['2', false],
+      ['3', true],
+    ] as const) {
+      localStorage.setItem(`secure-uploader:signed-out:${old.baseUrl} old`, value);
+      expect(hasSignedOut(old), value).to.equal(isOut);
+    }
+  });
+
   it('is not stored for a user who signs in before any sign-out', () => {
     markSignedOut({ ...service, clientId: 'c' }, false);
     expect(Object.keys(localStorage).filter((key) => key.includes(service.baseUrl))).to.deep.equal([]);

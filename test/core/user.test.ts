@@ -2,11 +2,21 @@
 // page gets as events.
 
 import { expect } from '@open-wc/testing';
-import { CurrentUser, endPeriod, type Mark, readMark, type UserChange } from '../../src/core/user.ts';
-import { settled, until } from '../support/collect.ts';
+import {
+  CurrentUser,
+  currentPeriod,
+  endPeriod,
+  type Mark,
+  readMark,
+  type UserChange,
+} from '../../src/core/user.ts';
+import { quietFor, settled, until } from '../support/collect.ts';
 import {
   clearElsewhere,
   inCache,
+  signOutAndClearElsewhere,
+  signOutAndClearUnnoticed,
+  signOutByMessage,
   signOutElsewhere,
   signOutUnnoticed,
   whileFrozen,
@@ -87,20 +97,92 @@ describe('the user', () => {
     expect(told).to.deep.equal([elsewhere]);
   });
 
-  it('changes if another page has signed out while an element was not in the page', async () => {
-    for (const [leave, change] of [
-      [signOutUnnoticed, [elsewhere]],
-      [endPeriod, [elsewhere]],
-      [() => undefined, []],
-    ] as const) {
+  it('changes if another page has signed out and cleared the storage while this one was frozen', () => {
+    const { told } = open();
+    whileFrozen(signOutAndClearUnnoticed);
+    expect(told).to.deep.equal([elsewhere]);
+  });
+
+  it('changes, once, when another page signs out and clears the storage in the same task', async () => {
+    const { told } = open();
+    for (const count of [1, 2]) {
+      signOutAndClearElsewhere();
+      await until(() => told.length >= count);
+      await until(quietFor(200, () => told.length));
+      expect(told.filter((change) => change !== 'unsure')).to.deep.equal(Array(count).fill(elsewhere));
+    }
+  });
+
+  it('changes, once, when the message of another page comes before its change of the storage', async () => {
+    const { user, told } = open();
+    const store = signOutByMessage();
+    await until(() => told.length > 0);
+    expect(told).to.deep.equal([elsewhere]);
+    const noticed = new Promise((resolve) => addEventListener('storage', resolve, { once: true }));
+    store();
+    await noticed;
+    user.look();
+    expect(told).to.deep.equal([elsewhere]);
+  });
+
+  for (const [what, leave, change] of [
+    ['another page has signed out', signOutUnnoticed, [elsewhere]],
+    ['another page has signed out and cleared the storage', signOutAndClearUnnoticed, [elsewhere]],
+    ['no user has signed out', () => undefined, []],
+  ] as const)
+    for (const how of ['connect', 'look'] as const)
+      it(`of an element that is not in the page ${change.length > 0 ? 'changes' : 'stays'} with "${how}" if ${what}`, async () => {
+        const { user, told } = open();
+        user.disconnect();
+        leave();
+        await settled();
+        expect(told).to.deep.equal([]);
+        user[how]();
+        user[how]();
+        expect(told).to.deep.equal(change);
+        user.connect();
+        expect(told).to.deep.equal(change);
+      });
+
+  for (const [what, others] of [
+    ['alone', 0],
+    ['with another element in it', 1],
+  ] as const)
+    it(`of an element that is not in the page (${what}) changes at once, and once, when one signs out in it`, () => {
       const { user, told } = open();
       user.disconnect();
-      leave();
-      await settled();
-      expect(told).to.deep.equal([]);
+      for (let count = 0; count < others; count += 1) open();
+      endPeriod();
+      expect(told).to.deep.equal([here]);
       user.connect();
-      expect(told).to.deep.equal(change);
-    }
+      expect(told).to.deep.equal([here]);
+    });
+
+  it('of an element that was never in the page changes, too', () => {
+    const told: Told[] = [];
+    const user = new CurrentUser();
+    user.onChange((change) => told.push(change));
+    endPeriod();
+    user.look();
+    user.connect();
+    opened.push(user);
+    expect(told).to.deep.equal([here]);
+  });
+
+  it('is told nothing after it is closed', () => {
+    const { user, told } = open();
+    user.close();
+    endPeriod();
+    expect(told).to.deep.equal([]);
+  });
+
+  it('changes once if the sign-out of a period is repeated when the period is over', () => {
+    const { told } = open();
+    const period = currentPeriod();
+    endPeriod(period);
+    const next = currentPeriod();
+    endPeriod(period);
+    expect([told, currentPeriod()]).to.deep.equal([[here], next]);
   });
 
   it('is unsure when another page clears the storage, and changes if one then signs out', async () => {
@@ -119,17 +201,23 @@ describe('the user', () => {
     inCache(() => undefined);
     expect(told).to.deep.equal([]);
     const tab = new BroadcastChannel('secure-uploader:sign-out');
-    tab.postMessage('signed-out');
-    await until(() => told.length > 0);
-    expect(told).to.deep.equal([elsewhere]);
+    // Two tabs that do not know of each other.
+    for (const [at, period] of ['1-of-a-tab', '1-of-another-tab'].entries()) {
+      tab.postMessage(period);
+      tab.postMessage(period);
+      await until(() => told.length > at);
+      await settled();
+      expect(told).to.deep.equal(Array(at + 1).fill(elsewhere));
+    }
     tab.close();
   });
 
-  it('does not change when a page gets a message before the storage has changed', async () => {
+  it('does not change with messages that are no period of a sign-out', async () => {
     const { told } = open();
     const tab = new BroadcastChannel('secure-uploader:sign-out');
-    tab.postMessage('signed-out');
-    await settled();
+    for (const data of ['signed-out', '', null, { period: '9-x' }, '9+of-a-cleared-storage'])
+      tab.postMessage(data);
+    await until(quietFor(100, () => told.length));
     expect(told).to.deep.equal([]);
     tab.close();
   });
@@ -172,6 +260,31 @@ describe('data with a mark', () => {
     });
     expect([user.mark(), user.owns(mark)]).to.deep.equal([undefined, 'no']);
     replace(Storage.prototype, 'setItem', setItem);
+  });
+
+  it('is that of no user after a sign-out with a full storage, also in pages that are loaded later', () => {
+    const { user } = open();
+    const mark = markOf(user);
+    const { setItem } = Storage.prototype;
+    replace(Storage.prototype, 'setItem', () => {
+      throw new DOMException('full', 'QuotaExceededError');
+    });
+    endPeriod();
+    replace(Storage.prototype, 'setItem', setItem);
+    expect(localStorage.getItem('secure-uploader:period')).to.equal(null);
+    expect([user.owns(mark), user.hasSignedOutSince(mark)]).to.deep.equal(['no', true]);
+    user.mark();
+    expect([user.owns(mark), user.hasSignedOutSince(mark)]).to.deep.equal(['no', true]);
+  });
+
+  it('is from before a sign-out, also if the page then clears the storage', () => {
+    const { user } = open();
+    const mark = markOf(user);
+    endPeriod();
+    localStorage.clear();
+    expect(user.hasSignedOutSince(mark)).to.equal(true);
+    user.mark();
+    expect(user.hasSignedOutSince(mark)).to.equal(true);
   });
 
   it('is from before a sign-out, or not', () => {

@@ -1,12 +1,15 @@
 // What a page does with the data of its user when the user has changed: in this page, in another one, or while this one was away.
 
 import { expect } from '@open-wc/testing';
+import { hasSignedOut } from '../../src/auth/storage.ts';
 import { endPeriod } from '../../src/core/user.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
 import {
   clearElsewhere,
   inCache,
+  signOutAndClearElsewhere,
+  signOutAndClearUnnoticed,
   signOutElsewhere,
   signOutUnnoticed,
   whileFrozen,
@@ -53,16 +56,20 @@ describe('a page that learns late of a sign-out in another page', () => {
 });
 
 describe('the list of an engine', () => {
-  it('is empty if the user has signed out while it was suspended, which its sessions do not notice', async () => {
-    const store = newStore();
-    const engine = await halfWay({ store });
-    await engine.uploader.suspend();
-    signOutUnnoticed();
-    expect(engine.phases()).to.have.length(1);
-    engine.uploader.restore();
-    await until(() => engine.phases().length === 0);
-    await until(async () => (await store.list()).length === 0);
-  });
+  for (const [what, leave] of [
+    ['', signOutUnnoticed],
+    [', and has cleared the storage', signOutAndClearUnnoticed],
+  ] as const)
+    it(`is empty if the user has signed out while it was suspended, which its sessions do not notice${what}`, async () => {
+      const store = newStore();
+      const engine = await halfWay({ store });
+      await engine.uploader.suspend();
+      leave();
+      expect(engine.phases()).to.have.length(1);
+      engine.uploader.restore();
+      await until(() => engine.phases().length === 0);
+      await until(async () => (await store.list()).length === 0);
+    });
 
   it('stays if it was only suspended', async () => {
     const engine = await halfWay();
@@ -83,6 +90,7 @@ describe('the list of an engine', () => {
 for (const [when, leave] of [
   ['signs out', ({ uploader }) => uploader.signOut()],
   ['signs out in another tab', async () => signOutElsewhere()],
+  ['signs out in another tab, which clears the storage', async () => signOutAndClearElsewhere()],
   ['has signed out while the page was in the back/forward cache', async () => inCache(signOutUnnoticed)],
   ['changes', async ({ uploader, input }) => uploader.configure({ ...input, owner: 'bob' })],
 ] as [string, (engine: Awaited<ReturnType<typeof halfWay>>) => Promise<void>][])
@@ -109,6 +117,52 @@ for (const [when, leave] of [
       expect({ spans, errors }).to.deep.equal({ spans: [], errors: [] });
     });
   });
+
+for (const others of [0, 1])
+  it(`each sign-out is complete while the last calls of the one before are pending (${others} others)`, async () => {
+    let logoutCount = 0;
+    const logout = (): Promise<never> => {
+      logoutCount += 1;
+      return new Promise(() => undefined);
+    };
+    const baseUrl = `https://${crypto.randomUUID()}.test`;
+    const settings = { auth: 'token', getToken: () => 'token', logoutPath: '/logout' } as const;
+    const { uploader } = world({ ...settings, baseUrl, authOptions: { adapter: { logout } } });
+    for (let count = 0; count < others; count += 1) void world().uploader;
+    for (const count of [1, 2]) {
+      uploader.signIn();
+      await until(() => uploader.snapshot.auth.state === 'signed-in');
+      expect(hasSignedOut({ baseUrl, clientId: 'secure-uploader' })).to.equal(false);
+      const before = Number.parseInt(localStorage.getItem('secure-uploader:period') ?? '', 10);
+      void uploader.signOut();
+      const after = Number.parseInt(localStorage.getItem('secure-uploader:period') ?? '', 10);
+      expect(hasSignedOut({ baseUrl, clientId: 'secure-uploader' })).to.equal(true);
+      expect(after - before).to.equal(1);
+      await until(() => logoutCount === count);
+      localStorage.removeItem(`secure-uploader:signed-out:${baseUrl} secure-uploader`);
+    }
+  });
+
+it('a sign-out ends one period, also if the sessions of the uploader are closed', async () => {
+  const engine = await halfWay();
+  engine.service.answerAll('cancel');
+  await engine.uploader.suspend();
+  const before = Number.parseInt(localStorage.getItem('secure-uploader:period') ?? '', 10);
+  void engine.uploader.signOut();
+  expect(Number.parseInt(localStorage.getItem('secure-uploader:period') ?? '', 10) - before).to.equal(1);
+  await until(() => engine.phases().length === 0);
+});
+
+it('a file that is added to a suspended list after a sign-out is that of the next user', async () => {
+  const engine = await halfWay();
+  await engine.uploader.suspend();
+  signOutUnnoticed();
+  await engine.uploader.addFiles([fileOf(3, 2500, 'of-bob.bin')]);
+  engine.uploader.restore();
+  await until(() => engine.row('a.bin') === undefined);
+  for (let round = 0; round < 20; round += 1) await settled();
+  expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['of-bob.bin']);
+});
 
 it('a sign-out in the page is one for the uploaders of all its services', async () => {
   const engine = await halfWay({ baseUrl: 'https://other.test' });

@@ -1,11 +1,17 @@
 // What the element shows and keeps when the user has changed, also while its engine is not loaded.
 
 import { expect } from '@open-wc/testing';
+import { currentPeriod } from '../../src/core/user.ts';
 import type { SecureUploader } from '../../src/define.ts';
 import { code } from '../../src/ui/uploads-controller.ts';
 import { freshFile } from '../support/bytes.ts';
 import { quietFor, until } from '../support/collect.ts';
-import { inCache, signOutElsewhere, signOutUnnoticed } from '../support/other-page.ts';
+import {
+  inCache,
+  signOutAndClearElsewhere,
+  signOutElsewhere,
+  signOutUnnoticed,
+} from '../support/other-page.ts';
 import { fileReaches, replace, world } from '../support/world.ts';
 import { all, button, one } from './support.ts';
 
@@ -55,7 +61,7 @@ it('a sign-out ends the period at once, also if the code of the engine never com
   element.baseUrl = 'https://service.test';
   await element.updateComplete;
   const before = period();
-  expect(before).to.contain('0-');
+  expect(before).to.contain('0+');
   void element.signOut();
   expect(period()).to.contain('1-');
 });
@@ -90,4 +96,108 @@ it('files that are being read when another tab signs out are not added', async (
   await adding;
   expect(late.snapshot.files).to.deep.equal([]);
   late.remove();
+});
+
+describe('the token and the files of the next user', () => {
+  /** Returns an element with the token of Alice, and what it sends. */
+  async function ofAlice(): Promise<{ late: SecureUploader; sent: string[] }> {
+    const { element } = await world({ element: true });
+    const sent: string[] = [];
+    const late = document.createElement('secure-uploader') as SecureUploader;
+    replace(globalThis, 'fetch', (input: Request | string, init?: RequestInit) => {
+      const { headers, signal } = init ?? (input as Request);
+      sent.push(`${new Headers(headers).get('authorization')}`);
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    });
+    Object.assign(late, { baseUrl: element.baseUrl, parentId: 'a', multiple: true, token: 'alice' });
+    return { late, sent };
+  }
+
+  /** Shows an element with a file of Alice, and removes it from the page. */
+  async function show(late: SecureUploader): Promise<void> {
+    document.body.append(late);
+    await late.addFiles(freshFile(10, 'of-alice.txt'));
+    await until(() => late.snapshot.files.length === 1);
+    late.remove();
+    // The engine is suspended in the next task.
+    await until(quietFor(50, () => 0));
+  }
+
+  async function expectOfBob({ late, sent }: { late: SecureUploader; sent: string[] }): Promise<void> {
+    await until(() => sent.includes('Bearer bob'));
+    expect(late.snapshot.files.map(({ name }) => name)).to.deep.equal(['of-bob.txt']);
+    expect(sent.slice(sent.indexOf('Bearer bob'))).not.to.include('Bearer alice');
+    late.remove();
+  }
+
+  const away = [
+    ['the element itself, which is not in the page', (late: SecureUploader) => late.signOut()],
+    [
+      'another element of the page',
+      async () => {
+        const { element } = await world({ element: true });
+        void element.signOut();
+      },
+    ],
+    ['another tab, unnoticed', async () => signOutUnnoticed()],
+    [
+      'another tab, which clears the storage',
+      async () => {
+        const told = new Promise((resolve) => addEventListener('storage', resolve, { once: true }));
+        signOutAndClearElsewhere();
+        await told;
+      },
+    ],
+  ] as const;
+  for (const [where, leave] of away)
+    for (const when of ['before', 'after'] as const)
+      it(`stay if they come ${when} the element is back, after a sign-out in ${where}`, async () => {
+        const stage = await ofAlice();
+        const { late } = stage;
+        await show(late);
+        stage.sent.length = 0;
+        await leave(late);
+        if (when === 'after') document.body.append(late);
+        late.token = 'bob';
+        await late.addFiles(freshFile(10, 'of-bob.txt'));
+        if (when === 'before') document.body.append(late);
+        await expectOfBob(stage);
+      });
+
+  it('replace those of an element that was never in the page before the sign-out', async () => {
+    const stage = await ofAlice();
+    const { element } = await world({ element: true });
+    await element.signOut();
+    document.body.append(stage.late);
+    await stage.late.addFiles(freshFile(10, 'of-bob.txt'));
+    await until(() => stage.late.snapshot.files.length === 1);
+    await until(quietFor(100, () => stage.sent.length));
+    expect(stage.sent).not.to.include('Bearer alice');
+    stage.late.token = 'bob';
+    await expectOfBob(stage);
+  });
+
+  it('stay if they come while the code for a sign-out is being loaded, which ends one period', async () => {
+    const stage = await ofAlice();
+    const { late } = stage;
+    let load = (): void => undefined;
+    const { load: real } = code;
+    replace(code, 'load', async () => {
+      await new Promise<void>((resolve) => {
+        load = resolve;
+      });
+      return real();
+    });
+    document.body.append(late);
+    await late.updateComplete;
+    const leaving = late.signOut();
+    const next = currentPeriod();
+    late.token = 'bob';
+    const adding = late.addFiles(freshFile(10, 'of-bob.txt'));
+    await late.updateComplete;
+    load();
+    await Promise.all([leaving, adding]);
+    expect(currentPeriod()).to.equal(next);
+    await expectOfBob(stage);
+  });
 });
