@@ -1,8 +1,9 @@
 // The user of this browser: whose data something is, and when the user has changed. No other module decides either.
 //
 // A period lasts from one sign-out in this browser to the next, for all services. Its id is in `localStorage`, the same in all
-// tabs. It is a random text after the number of sign-outs that the storage, or a page, knows of. Each sign-out replaces it, and none
-// ever comes back. A sign-out has begun it if the sign after the number is `-`; otherwise, the storage was empty, and the sign is `+`.
+// tabs. It is a random text after the number of sign-outs that the storage, or a page, knows of. Each sign-out replaces it, and
+// none ever comes back. If a sign-out has started it, the sign after the number is `-`. Otherwise, the storage was empty, and the
+// sign is `+`.
 
 import { openChannel } from './channel.ts';
 import { createId } from './create-id.ts';
@@ -31,17 +32,17 @@ interface Unsure {
 const NAME = 'secure-uploader:period';
 const CHANNEL = 'secure-uploader:sign-out';
 
-const begunBySignOut = (count: number): string => `${count}-${createId()}`;
-const begunAnew = (count = 0): string => `${count}+${createId()}`;
+const startedBySignOut = (count: number): string => `${count}-${createId()}`;
+const startedAnew = (count = 0): string => `${count}+${createId()}`;
 const isSignOut = (period: string): boolean => /^\d+-/.test(period);
 const countOf = (period: string): number => Number.parseInt(period, 10) || 0;
 
 /** Id of the period while the storage is blocked, full or cleared. No other document has it. */
-let unstored = begunAnew();
+let unstored = startedAnew();
 /** The period of the data in this page. */
-let known = unstored;
-/** All periods that this page has known. */
-const heard = new Set<string>();
+let ownPeriod = unstored;
+/** All periods that have been that of this page. */
+const earlier = new Set<string>();
 const users = new Listeners<UserChange | Unsure>();
 /** Listeners of users that are not connected. Weak, because no page closes an element that it throws away. */
 const away = new Set<WeakRef<(change: UserChange | Unsure) => void>>();
@@ -65,7 +66,7 @@ function beginPeriod(): string {
   try {
     localStorage.setItem(NAME, unstored);
     // After the storage is cleared, this period must not come back.
-    if (storedPeriod() === unstored) unstored = begunAnew(countOf(unstored));
+    if (storedPeriod() === unstored) unstored = startedAnew(countOf(unstored));
   } catch {
     // The storage is blocked or full.
   }
@@ -73,13 +74,13 @@ function beginPeriod(): string {
 }
 
 function adopt(period: string): void {
-  known = period;
-  heard.add(period);
+  ownPeriod = period;
+  earlier.add(period);
 }
 
 /** Adopts the stored period. Without one, begins another, which tells later pages of `count` sign-outs. */
 function adoptStored(count: number): void {
-  if (storedPeriod() === undefined) unstored = begunAnew(count);
+  if (storedPeriod() === undefined) unstored = startedAnew(count);
   adopt(beginPeriod());
 }
 
@@ -102,19 +103,19 @@ function changeSince(period: string, hasMissed = false): UserChange | Unsure | u
 
 function check(hasMissed = false): void {
   const now = currentPeriod();
-  const change = heard.has(now) ? undefined : changeSince(known, hasMissed);
+  const change = earlier.has(now) ? undefined : changeSince(ownPeriod, hasMissed);
   if (!change) {
     adopt(now);
     return;
   }
   // The message of a sign-out may still come.
-  adoptStored(countOf(known) + Number(change.type === 'signed-out'));
+  adoptStored(countOf(ownPeriod) + Number(change.type === 'signed-out'));
   tell(change);
 }
 
 /**
- * Takes the period that another page has begun, from its message or from the event of the storage, whichever comes first. By then,
- * the storage may be cleared, or may not have changed yet.
+ * Takes the period that another page has started, from its message or from the event of the storage, whichever comes first. By
+ * then, the storage may be cleared, or may not have changed yet.
  */
 function hear(period: unknown): void {
   if (!isNews(period)) {
@@ -127,9 +128,9 @@ function hear(period: unknown): void {
 }
 
 function isNews(period: unknown): period is string {
-  if (typeof period !== 'string' || !isSignOut(period) || heard.has(period)) return false;
+  if (typeof period !== 'string' || !isSignOut(period) || earlier.has(period)) return false;
   // Without the storage, pages do not know the count of others.
-  return countOf(period) > countOf(known) || storedPeriod() === undefined;
+  return countOf(period) > countOf(ownPeriod) || storedPeriod() === undefined;
 }
 
 /** Looks for a sign-out in other pages: when they say so, and when this page was in the back/forward cache, or frozen in a tab. */
@@ -150,8 +151,8 @@ function watch(): void {
 /** Ends the period `of`, at once in all tabs: the user signs out. Does nothing if it is over. */
 export function endPeriod(of = currentPeriod()): void {
   if (of !== currentPeriod()) return;
-  const next = begunBySignOut(Math.max(countOf(of), countOf(known)) + 1);
-  unstored = begunAnew(countOf(next));
+  const next = startedBySignOut(Math.max(countOf(of), countOf(ownPeriod)) + 1);
+  unstored = startedAnew(countOf(next));
   try {
     localStorage.setItem(NAME, next);
   } catch {
@@ -183,7 +184,7 @@ export class CurrentUser {
   /** The period of the data of this user, while it is not connected. */
   #period: string;
   readonly #hear = (change: UserChange | Unsure): void => {
-    this.#period = known;
+    this.#period = ownPeriod;
     this.#tell(change);
   };
   readonly #listener = new WeakRef(this.#hear);
@@ -233,10 +234,10 @@ export class CurrentUser {
     this.#learn();
   }
 
-  /** Looks only for sign-outs that this page hears of for other users, until `connect()` or `look()`. */
+  /** Looks only for sign-outs that other users of this page are notified of, until `connect()` or `look()`. */
   disconnect(): void {
     if (!this.#stop) return;
-    this.#period = known;
+    this.#period = ownPeriod;
     this.#stop();
     this.#stop = undefined;
     away.add(this.#listener);

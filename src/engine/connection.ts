@@ -255,6 +255,13 @@ export class Connections {
     for (const service of this.services) if (service !== this.current.service) service.close();
   }
 
+  /** Allows sign-in, but not to `except`. Uploads that were added before a change of the settings may have their own session. */
+  allowSignIn(except?: Service): void {
+    const { service: current } = this.current;
+    for (const service of this.services)
+      if (service !== except && !service.isReplacedBy(current)) service.allowSignIn();
+  }
+
   /** Closes all services. Each service opens again on its next use. */
   close(): void {
     for (const service of this.#services.values()) service.close();

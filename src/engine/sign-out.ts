@@ -34,8 +34,8 @@ export class SignOut {
   }
 
   /**
-   * Signs out from all services, and ends the period `of`, if it is not over yet. Resolves after the sign-out calls, even if a call fails. Rejects with `store-unavailable` if some
-   * data could not be deleted.
+   * Signs out from all services, and ends the period `of`, if it is not over yet. Resolves after the sign-out calls, even if a call
+   * fails. Rejects with `store-unavailable` if some data could not be deleted.
    */
   async begin(services: readonly Service[], of: string): Promise<void> {
     const earlier = this.#leaving;

@@ -352,7 +352,7 @@ export class Uploader {
 
   /** Starts sign-in. `via` overrides the setting `auth`. Call this method in a click handler, or the browser blocks the popup. */
   signIn(via?: 'popup' | 'redirect'): void {
-    this.#allowSignIn(this.#connections.current.service);
+    this.#connections.allowSignIn(this.#connections.current.service);
     this.#auth.signIn(via);
   }
 
@@ -363,7 +363,8 @@ export class Uploader {
 
   /**
    * Deletes the token, empties the list, and deletes all saved uploads of this origin, even offline. Then signs out on the service,
-   * with a timeout of 10 seconds. Rejects with `store-unavailable` if saved data could not be deleted. `of` is for the element only.
+   * with a timeout of 10 seconds. Rejects with `store-unavailable` if saved data could not be deleted. `of` is for the element
+   * only.
    *
    * @example
    * ```ts
@@ -383,7 +384,7 @@ export class Uploader {
    * no window or form.
    */
   allowSignIn(): void {
-    this.#allowSignIn();
+    this.#connections.allowSignIn();
   }
 
   /**
@@ -474,13 +475,6 @@ export class Uploader {
       .restore(this.#connections.current)
       .catch((error: unknown) => globalThis.reportError?.(error));
     whenIdle(() => this.#state === 'open' && void this.#restorer.prune(this.#connections.current));
-  }
-
-  /** Uploads that were added before a change of the settings may have their own session. */
-  #allowSignIn(except?: Service): void {
-    const { current, services } = this.#connections;
-    for (const service of services)
-      if (service !== except && !service.isReplacedBy(current.service)) service.allowSignIn();
   }
 
   readonly #report = (change: Change): void => this.#snapshots.report(change);

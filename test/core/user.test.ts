@@ -169,7 +169,7 @@ describe('the user', () => {
     expect(told).to.deep.equal([here]);
   });
 
-  it('is told nothing after it is closed', () => {
+  it('has no more changes after it is closed', () => {
     const { user, told } = open();
     user.close();
     endPeriod();

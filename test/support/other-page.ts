@@ -23,7 +23,7 @@ function signOutIn(storage: Storage): string {
   return period;
 }
 
-/** Says in another page that a sign-out has begun this period. */
+/** Says in another page that a sign-out has started this period. */
 function tellFrom({ BroadcastChannel }: Page, period: string): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage(period);
