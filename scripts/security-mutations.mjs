@@ -74,8 +74,8 @@ export const mutations = [
     rule: 'D10',
     says: 'The response of a redirect is in no URL of your page, and is removed from the storage immediately',
     file: 'src/auth/storage.ts',
-    before: '    sessionStorage.removeItem(key);\n    return',
-    after: '    return',
+    before: '  if (found) sessionStorage.removeItem(found[0]);\n',
+    after: '',
     test: 'test/e2e/auth-window.test.ts',
     title:
       'given redirect mode and an empty queue, when the user signs in and returns, then URL, history and storage contain nothing of it',
@@ -235,8 +235,9 @@ export const mutations = [
     file: 'src/auth/callback.ts',
     // `replaceState` alone would refuse another origin, too.
     before: `    if (origin !== location.origin) return false;
-    // An element on this page must not take the response.
-    sessionStorage.setItem(key, JSON.stringify({ ...stored, params, page: performance.timeOrigin }));
+    // An element on this page (\`page\`) must not take the response, and no page later than a minute.
+    const answer = { params, page: performance.timeOrigin, answeredAtMs: Date.now() };
+    sessionStorage.setItem(key, JSON.stringify({ ...stored, ...answer }));
     // \`location.replace\` would not load a page whose URL differs only in the fragment.
     history.replaceState(null, '', href);
     location.reload();`,

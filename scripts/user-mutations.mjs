@@ -27,7 +27,7 @@ export const userMutations = [
     before: "    if (period !== storedPeriod()) return 'no';\n",
     after: '',
     test: 'test/core/user.test.ts',
-    title: 'is that of no user after a sign-out in another page, also when the next user has started',
+    title: ', also when the next user has started',
   },
   {
     rule: 'D41',
@@ -46,8 +46,7 @@ export const userMutations = [
     before: 'isHere ? this.#deleteAll() : this.#deleteOwn()',
     after: 'this.#deleteAll()',
     test: 'test/engine/next-user.test.ts',
-    title:
-      'deletes what it has saved, but not an upload of the next user of another file (it was in the back/forward cache)',
+    title: 'deletes what it has saved, but not an upload of the next user',
   },
   {
     rule: 'D43',
@@ -65,7 +64,7 @@ export const userMutations = [
     before: '  dropTransactions((stored) => !isUsable(stored));\n',
     after: '',
     test: 'test/auth/redirect.test.ts',
-    title: 'that has a response since a minute is removed when any other session starts (none)',
+    title: 'when any other session starts (',
   },
   {
     rule: 'D45',
@@ -74,7 +73,7 @@ export const userMutations = [
     before: 'mark && user.hasSignedOutSince(mark) ? undefined : {',
     after: 'mark === stored ? undefined : {',
     test: 'test/auth/redirect.test.ts',
-    title: 'with a response is removed, and not used if a user has signed out since, in another tab',
+    title: 'with a response is removed, and ',
   },
   {
     rule: 'D46',
@@ -83,7 +82,7 @@ export const userMutations = [
     before: 'Object.freeze({ lifetimeMs: bearer.lifetimeMs });',
     after: 'Object.freeze({ ...bearer });',
     test: 'test/auth/token-door.test.ts',
-    title: 'shows its token to no form, which sees all events and effects (token of the page)',
+    title: 'shows its token to no form, which sees all events and effects',
   },
   {
     rule: 'D47',
