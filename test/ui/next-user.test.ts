@@ -60,10 +60,10 @@ it('a sign-out ends the period at once, also if the code of the engine never com
   const { element } = await world({ element: true, baseUrl: '' });
   element.baseUrl = 'https://service.test';
   await element.updateComplete;
-  const before = period();
-  expect(before).to.contain('0+');
+  // A test file before this one in the same page may have signed out.
+  const signOutCount = Number.parseInt(period() ?? '', 10);
   void element.signOut();
-  expect(period()).to.contain('1-');
+  expect(period()).to.contain(`${signOutCount + 1}-`);
 });
 
 it('a page that finishes the deletion of an earlier sign-out does not end the period of its own user', async () => {
