@@ -5,6 +5,7 @@
 // - `--list`: only prints the names of the stages.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { missingForRelease } from './release.mjs';
 import { STAGES } from './scope.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -66,4 +67,7 @@ else if (unknown.length > 0) {
   const lines = [];
   for (const stage of picked) lines.push(await runStage(stage));
   console.log(`\nSeed: ${seed}\n${lines.join('\n')}`);
+  const missing = missingForRelease(root);
+  if (missing.length > 0)
+    console.log(`\nA release also needs (the owner of the project fills it in):\n  ${missing.join('\n  ')}`);
 }

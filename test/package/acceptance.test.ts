@@ -1,10 +1,11 @@
 // What SECURITY.md says about dependencies, and about what is not defended.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { missingForRelease } from '../../scripts/release.mjs';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -51,11 +52,69 @@ describe('The supply chain', () => {
     const commands = [...publish.matchAll(/- (?:run|uses): ([^#\n]+?)(?:@.+)?$/gm)].map(
       ([, command]) => command,
     );
+    const isSame =
+      'test "sha512-$(openssl dgst -sha512 -binary secure-uploader-*.tgz | openssl base64 -A)" = "$INTEGRITY"';
     assert.deepEqual(commands, [
       'actions/download-artifact',
       'actions/setup-node',
+      isSame,
       'npm publish ./secure-uploader-*.tgz --provenance --access public --ignore-scripts',
     ]);
+    // Another machine has built the same archive before.
+    assert.match(publish, /needs: \[build, rebuild\]/);
+    const rebuild = jobs.get('rebuild') ?? '';
+    assert.ok(rebuild.indexOf('npm pack') < rebuild.indexOf(isSame));
+    assert.doesNotMatch(rebuild, /artifact|npm test/);
+    // Nothing runs if something is missing that only the owner can fill in.
+    assert.match(jobs.get('complete') ?? '', /run: node scripts\/release\.mjs/);
+    assert.match(jobs.get('verify') ?? '', /needs: complete/);
+    assert.match(build, /needs: verify/);
+  });
+
+  test('a release names each thing that only the owner of the project can fill in, and no other', () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, '.github/workflows'), { recursive: true });
+    const image = `node:20-trixie@sha256:${'0'.repeat(64)}`;
+    const complete: Readonly<Record<string, string>> = {
+      'package.json':
+        '{ "repository": { "url": "git+https://git.test/a.git" }, "bugs": { "email": "a@b.test" } }',
+      'SECURITY.md': '## Reporting a vulnerability\n\nWrite to a@b.test.\n\n## Supported versions\n\n1.x.\n',
+      '.github/CODEOWNERS': '# Who reviews\n* @owner\n',
+      '.github/workflows/verify.yml': `jobs:\n  a:\n    container: ${image} # Debian\n`,
+    };
+    const missingWith = (changed: Readonly<Record<string, string>>): string[] => {
+      for (const [name, text] of Object.entries({ ...complete, ...changed }))
+        writeFileSync(join(folder, name), text);
+      return missingForRelease(folder);
+    };
+    assert.deepEqual(missingWith({}), []);
+    const security = complete['SECURITY.md'] ?? '';
+    for (const [name, text, expected] of [
+      ['package.json', '{ "repository": {}, "bugs": { "url": "https://git.test" } }', /`repository\.url`/],
+      ['package.json', '{ "repository": { "url": "git" } }', /`bugs`/],
+      ['SECURITY.md', security.replace('Write to a@b.test.', 'Tell us.'), /an address/],
+      ['SECURITY.md', security.replace('1.x.', ''), /"Supported versions"/],
+      ['.github/CODEOWNERS', '# Nobody\n', /CODEOWNERS/],
+      [
+        '.github/workflows/verify.yml',
+        'jobs:\n  a:\n    container: node:20-trixie\n',
+        /digest of the image node:20-trixie/,
+      ],
+    ] as const) {
+      const missing = missingWith({ [name]: text });
+      assert.equal(missing.length, 1, `${name}: ${missing}`);
+      assert.match(missing[0] ?? '', expected);
+    }
+  });
+
+  test('this project says what a release needs, without which nothing is published, and invents none of it', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/release.mjs'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    const missing = missingForRelease(root);
+    assert.equal(status, missing.length > 0 ? 1 : 0);
+    assert.equal(stderr, missing.map((sentence) => `missing for a release: ${sentence}\n`).join(''));
   });
 
   test('workflows run actions of one commit, not of a tag that can be moved', () => {

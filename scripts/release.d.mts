@@ -1,0 +1,1 @@
+export function missingForRelease(root: string): string[];
