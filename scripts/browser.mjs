@@ -110,9 +110,9 @@ const listed = (folder, pattern) =>
 const INSTALL_LIMIT_MS = 600_000;
 const PAUSE_MS = 5000;
 
-/** Runs a command that downloads, up to three times with a pause. Returns true if it succeeded. */
-export function runThreeTimes(command, args, { env = process.env, ...options } = {}) {
-  for (let nth = 1; nth <= 3; nth += 1) {
+/** Runs a command that downloads, up to `times` with a pause. Returns true if it succeeded. */
+export function runRepeatedly(command, args, { env = process.env, times = 3, ...options } = {}) {
+  for (let nth = 1; nth <= times; nth += 1) {
     if (nth > 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
     const { status } = spawnSync(command, args, {
       ...options,
@@ -147,23 +147,42 @@ export function aptInstall(packages) {
     `setup: the tests need ${packages.join(', ')}. Running (SKIP_INSTALL=1 prevents this): ${command}`,
   );
   return (
-    runThreeTimes('apt-get', [...options, 'update'], { env }) && runThreeTimes('apt-get', install, { env })
+    runRepeatedly('apt-get', [...options, 'update'], { env }) && runRepeatedly('apt-get', install, { env })
   );
 }
 
 const MISSING =
   'No Chromium, Chrome or Edge was found, and none was installed. Install one, or set CHROME_PATH to its executable.';
 
-/** Installs Chromium if there is none. Returns instructions if the installation fails, otherwise undefined. */
+/** Libraries that a downloaded Chromium needs, and that Linux has only with a browser or a desktop. */
+const LIBRARIES = ['libnss3.so', 'libgbm.so.1', 'libasound.so.2'];
+
+/** Returns true if the system has what a downloaded Chromium needs to start. */
+function canRunDownload() {
+  if (process.platform !== 'linux') return true;
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+  const { stdout } = spawnSync('ldconfig', ['-p'], { env, encoding: 'utf8' });
+  return LIBRARIES.every((name) => stdout?.includes(name));
+}
+
+function downloadChromium(root) {
+  if (isSet('SKIP_INSTALL')) return;
+  console.log('setup: fetching a Chromium for the tests (playwright install), without changing the system');
+  const args = [join(root, 'node_modules/playwright/cli.js'), 'install', 'chromium'];
+  runRepeatedly(process.execPath, args, { times: mayUseApt() ? 1 : 3 });
+}
+
+/**
+ * Installs Chromium if there is none. Installs packages of the system only if a downloaded Chromium could not start, or could not be
+ * downloaded. Returns instructions if the installation fails, otherwise undefined.
+ */
 export function provideChromium(root) {
   if (findChromium()) return undefined;
-  aptInstall(['chromium']);
-  if (findChromium()) return undefined;
-  if (isSet('SKIP_INSTALL')) return MISSING;
-  console.log('setup: fetching a Chromium (playwright install)');
-  runThreeTimes(process.execPath, [join(root, 'node_modules/playwright/cli.js'), 'install', 'chromium']);
-  if (findChromium()) return undefined;
-  return MISSING;
+  const isUsable = canRunDownload();
+  if (isUsable) downloadChromium(root);
+  if (!findChromium()) aptInstall(['chromium']);
+  if (!findChromium() && !isUsable) downloadChromium(root);
+  return findChromium() ? undefined : MISSING;
 }
 
 /** Installs Firefox and WebKitGTK if they are missing. Returns instructions if the installation fails, otherwise undefined. */

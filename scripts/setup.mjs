@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isSet, provideChromium, provideEngines, runThreeTimes } from './browser.mjs';
+import { isSet, provideChromium, provideEngines, runRepeatedly } from './browser.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const packages = join(root, 'node_modules');
@@ -35,7 +35,7 @@ function installDependencies() {
   const [command, args] = npmScript?.endsWith('js') ? [process.execPath, [npmScript]] : ['npm', []];
   const env = { ...process.env, PUPPETEER_SKIP_DOWNLOAD: '1', PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1' };
   const shell = process.platform === 'win32' && command === 'npm';
-  const isInstalled = runThreeTimes(command, [...args, 'ci', '--no-audit', '--no-fund'], {
+  const isInstalled = runRepeatedly(command, [...args, 'ci', '--no-audit', '--no-fund'], {
     cwd: root,
     env,
     shell,

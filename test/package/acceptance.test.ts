@@ -155,6 +155,52 @@ describe('The supply chain', () => {
       );
   });
 
+  for (const { title, libraries, isReachable, expected } of [
+    {
+      title: 'a Chromium is downloaded, and no system package is installed, if it can start',
+      libraries: 'libnss3.so libgbm.so.1 libasound.so.2',
+      isReachable: true,
+      expected: ['download'],
+    },
+    {
+      title: 'system packages are installed if no Chromium can be downloaded',
+      libraries: 'libnss3.so libgbm.so.1 libasound.so.2',
+      isReachable: false,
+      expected: ['download', 'apt-get'],
+    },
+    {
+      title: 'system packages are installed without a download if a downloaded Chromium could not start',
+      libraries: 'libnss3.so',
+      isReachable: true,
+      expected: ['apt-get'],
+    },
+  ])
+    test(title, () => {
+      const folder = temporaryFolder();
+      const log = join(folder, 'log');
+      const chromium = (path: string): string =>
+        `mkdir -p ${join(path, '..')} && printf '#!/bin/sh\\n' > ${path} && chmod +x ${path}`;
+      const tool = (name: string, text: string): void =>
+        writeFileSync(join(folder, name), `#!/bin/sh\nPATH=/usr/bin:/bin\n${text}\n`, { mode: 0o755 });
+      tool('apt-get', `echo apt-get >> ${log}; ${chromium(join(folder, 'chromium'))}`);
+      tool('ldconfig', `echo ${libraries}`);
+      mkdirSync(join(folder, 'node_modules/playwright'), { recursive: true });
+      const downloaded = join(folder, 'browsers/chromium-1/chrome-linux/chrome');
+      tool('fetch', `echo download >> ${log}; ${isReachable ? chromium(downloaded) : 'exit 1'}`);
+      writeFileSync(
+        join(folder, 'node_modules/playwright/cli.js'),
+        `process.exitCode = require('node:child_process').spawnSync('${join(folder, 'fetch')}').status;`,
+      );
+      const script = `import('./scripts/browser.mjs').then(({ provideChromium }) => provideChromium('${folder}'))`;
+      const env = { PATH: folder, HOME: folder, PLAYWRIGHT_BROWSERS_PATH: join(folder, 'browsers') };
+      const { stderr } = spawnSync(process.execPath, ['-e', script], { cwd: root, env, encoding: 'utf8' });
+      assert.equal(stderr, '');
+      const ran = [...new Set(readFileSync(log, 'utf8').trim().split('\n'))];
+      // Only root can install packages, and only on Debian.
+      const mayInstall = process.getuid?.() === 0 && existsSync('/etc/debian_version');
+      assert.deepEqual(ran, mayInstall ? expected : ['download']);
+    });
+
   test('the documentation lists what is not defended', () => {
     const security = readFileSync(join(root, 'SECURITY.md'), 'utf8').split('## What is not')[1] ?? '';
     const docs = readFileSync(join(root, 'docs/authentication.md'), 'utf8');
