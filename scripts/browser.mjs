@@ -173,8 +173,8 @@ function downloadChromium(root) {
 }
 
 /**
- * Installs Chromium if there is none. Installs packages of the system only if a downloaded Chromium could not start, or could not be
- * downloaded. Returns instructions if the installation fails, otherwise undefined.
+ * Installs Chromium if there is none. Installs packages of the system only if a downloaded Chromium could not start, or could not
+ * be downloaded. Returns instructions if the installation fails, otherwise undefined.
  */
 export function provideChromium(root) {
   if (findChromium()) return undefined;
