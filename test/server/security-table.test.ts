@@ -8,11 +8,23 @@ import { mutations } from '../../scripts/security-mutations.mjs';
 const at = (path: string): URL => new URL(`../../${path}`, import.meta.url);
 const read = (path: string): string => readFileSync(at(path), 'utf8');
 
-test('SECURITY.md has ten promises, and at most 1,300 words that a reader sees', () => {
+test('SECURITY.md says on two pages who is trusted and what is promised, and all of it on five', () => {
   assert.equal(readPromises().length, 10);
-  const shown = read('SECURITY.md').replaceAll(/<!--.*?-->/gs, '');
-  const words = shown.split(/\s+/).filter(Boolean).length;
-  assert.ok(words <= 1300, `${words} words`);
+  const shown = read('SECURITY.md').replaceAll(/<!--.*?-->|```mermaid.*?```/gs, '');
+  const countOf = (text: string): number => text.split(/\s+/).filter(Boolean).length;
+  const promises = shown.slice(shown.indexOf('## Who is trusted'), shown.indexOf('## What is stored'));
+  assert.ok(countOf(promises) > 400 && countOf(promises) <= 800, `${countOf(promises)} words of promises`);
+  assert.ok(countOf(shown) <= 2000, `${countOf(shown)} words`);
+});
+
+test('each threat names promises that hold against it, or what is left', () => {
+  const rows = read('SECURITY.md').match(/^\| \*\*.+$/gm) ?? [];
+  assert.ok(rows.length >= 8);
+  for (const row of rows) {
+    const [, , tries, holds = '', left = ''] = row.split('|').map((cell) => cell.trim());
+    assert.ok(tries && left, row);
+    for (const number of holds.match(/\d+/g) ?? []) assert.ok(Number(number) >= 1 && Number(number) <= 10, row);
+  }
 });
 
 test('each rule of the widget belongs to one promise, and each promise has rules', () => {
