@@ -22,8 +22,8 @@ const plain = (name: string): string => name.replace(/[-_]/g, '');
 /** Warns about misspelled attributes, about properties as attributes, and about attributes that "false" does not turn off. */
 export function warnOfAttributes(host: HTMLElement): void {
   const { observedAttributes: ours, elementProperties } = host.constructor as typeof LitElement;
-  for (const { type, attribute } of elementProperties.values())
-    if (type === Boolean && wordOf(host.getAttribute(String(attribute))) === 'false')
+  for (const { type, attribute, converter } of elementProperties.values())
+    if (type === Boolean && !converter && wordOf(host.getAttribute(String(attribute))) === 'false')
       warnOnceHere(`${attribute}="false" is on, as every value in HTML. Remove the attribute.`);
   const properties = [...elementProperties.keys(), 'token'] as string[];
   for (const name of host.getAttributeNames()) {

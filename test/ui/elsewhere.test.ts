@@ -3,7 +3,6 @@
 import { expect } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { until } from '../support/collect.ts';
-import { captureWarnings } from '../support/console.ts';
 import { world } from '../support/world.ts';
 import { removeStages, stage, title } from './login-stage.ts';
 import { all, dragEvent, nextEvent, one, shown, textFile, textOf, transferOf } from './support.ts';
@@ -187,27 +186,6 @@ describe('the list in a container that scrolls', () => {
       );
     }
     scrollTo(0, 0);
-    element.remove();
-  });
-});
-
-describe('attributes with the value "false"', () => {
-  it('are on, as in HTML, with a warning, except for those that weaken security', async () => {
-    const names = ['multiple', 'manual', 'no-resume', 'keep-files', 'directory', 'allow-framed-login'];
-    const element = document.createElement('secure-uploader');
-    for (const name of names) element.setAttribute(name, 'false');
-    await captureWarnings(async (warnings) => {
-      document.body.append(element);
-      await element.updateComplete;
-      const named = (name: string): number =>
-        warnings.filter((text) => text.includes(`${name}="false"`)).length;
-      expect(names.map(named)).to.deep.equal([1, 1, 1, 1, 1, 0]);
-    });
-    const { multiple, manual, noResume, keepFiles, directory, allowFramedLogin } = element;
-    expect([multiple, manual, noResume, keepFiles, directory]).to.deep.equal([true, true, true, true, true]);
-    expect(allowFramedLogin).to.equal(false);
-    element.setAttribute('allow-framed-login', 'False');
-    expect(element.allowFramedLogin).to.equal(false);
     element.remove();
   });
 });

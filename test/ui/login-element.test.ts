@@ -34,7 +34,8 @@ describe('the sign-in form alone on a page', () => {
     ]);
     const element = document.createElement('secure-uploader-login');
     expect(element.allowFramedLogin).to.equal(false);
-    for (const name of SecureUploaderLogin.observedAttributes) element.setAttribute(name, `of ${name}`);
+    for (const name of SecureUploaderLogin.observedAttributes)
+      element.setAttribute(name, name === 'allow-framed-login' ? '' : `of ${name}`);
     const { baseUrl, idpId, loginPath, challengePath, allowFramedLogin } = element;
     expect({ baseUrl, idpId, loginPath, challengePath, allowFramedLogin }).to.deep.equal({
       baseUrl: 'of base-url',
