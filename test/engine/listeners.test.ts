@@ -290,10 +290,19 @@ describe('a listener', () => {
     describe(`that calls ${name}`, () => {
       let runs: ReadonlyMap<ChangeName, Promise<void>>;
 
-      // The engines wait for storage and workers most of the time, therefore the events of a command are tested in parallel.
-      before(() => {
-        runs = new Map(events.map((event) => [event, callIn(event, command)]));
-        return Promise.allSettled(runs.values());
+      // The engines wait for storage and workers most of the time, therefore the events of a command are tested in parallel. But a
+      // sign-out is one for all engines of a page.
+      before(async () => {
+        const signsOut = (event: ChangeName): boolean => name === 'signOut' || SIGN_IN_EVENTS.includes(event);
+        const started = new Map<ChangeName, Promise<void>>();
+        for (const event of events.filter((each) => !signsOut(each)))
+          started.set(event, callIn(event, command));
+        await Promise.allSettled(started.values());
+        for (const event of events.filter(signsOut)) {
+          started.set(event, callIn(event, command));
+          await Promise.allSettled(started.values());
+        }
+        runs = started;
       });
 
       for (const event of events)
