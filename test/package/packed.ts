@@ -74,7 +74,7 @@ export async function declarationsOf({ packageFolder }: PackedApp): Promise<read
 }
 
 /** Builds the package if a source has changed, packs it and unpacks it in a new app in `scratch`. Takes some seconds. */
-async function packInto(scratch: string): Promise<PackedApp> {
+export async function packInto(scratch: string): Promise<PackedApp> {
   const stage = join(scratch, 'stage');
   const folder = join(scratch, 'app');
   const packageFolder = join(folder, 'node_modules/secure-uploader');
