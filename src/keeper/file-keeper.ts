@@ -73,9 +73,21 @@ function clear(): void {
   givers.clear();
 }
 
+/** Drops the files that match, also those of answers that may not have arrived. */
+function dropMatching(isDropped: (file: Kept) => boolean): void {
+  drop([...kept.values()].filter(isDropped));
+  for (const [id, files] of given) {
+    drop(files.filter(isDropped));
+    given.set(
+      id,
+      files.filter((file) => !isDropped(file)),
+    );
+  }
+}
+
 /** Drops the files of other owners of the same service. */
 const dropOthers = ({ service, owner }: Pick<Kept, 'service' | 'owner'>): void =>
-  drop([...kept.values()].filter((file) => file.service === service && file.owner !== owner));
+  dropMatching((file) => file.service === service && file.owner !== owner);
 
 scope.addEventListener('message', (event) => {
   const { data, origin, ports, source } = event;
@@ -107,7 +119,7 @@ scope.addEventListener('message', (event) => {
     return;
   }
   if (data.drop) {
-    drop([...kept.values()]);
+    dropMatching(() => true);
     given.clear();
   } else if (!Array.isArray(data.files)) return;
   let last: Kept | undefined;
