@@ -89,7 +89,8 @@ export class Thumbnails {
       if (!file) continue;
       const result = await this.#read(file).catch(() => undefined);
       const film = filmIn(file, result);
-      if (film) void this.#makeFrame(id, film);
+      // Does not decode a film whose row has left the list meanwhile.
+      if (film && this.#parts.fileOf(id)) void this.#makeFrame(id, film);
       else this.#keep(id, result instanceof ImageBitmap ? result : undefined);
     }
     this.#isRunning = false;
@@ -98,11 +99,11 @@ export class Thumbnails {
   async #makeFrame(id: FileId, film: Blob): Promise<void> {
     const stop = new AbortController();
     this.#filming.set(id, stop);
-    const frame = this.#films.run((over) => frameOf(film, over), stop.signal);
-    const image = await frame.catch(() => undefined);
-    if (stop.signal.aborted) return;
-    this.#filming.delete(id);
-    this.#keep(id, image);
+    const kept = this.#films.run(async (over) => this.#keep(id, await frameOf(film, over)), stop.signal);
+    await kept.catch(() => {
+      if (!stop.signal.aborted) this.#keep(id, undefined);
+    });
+    if (!stop.signal.aborted) this.#filming.delete(id);
   }
 
   #keep(id: FileId, image: ImageBitmap | undefined): void {
@@ -144,13 +145,20 @@ function canvasOf(image: ImageBitmap): HTMLCanvasElement {
 
 /**
  * Resolves with a frame near the start of a film. Rejects if the browser cannot show it before the signal aborts, or a policy
- * forbids `blob:` media.
+ * forbids `blob:` media. A frame that the browser delivers later is closed.
  */
 async function frameOf(film: Blob, signal: AbortSignal): Promise<ImageBitmap> {
   const video = document.createElement('video');
   const url = URL.createObjectURL(film);
+  const frame = draw(video, url);
   try {
-    return await abortable(draw(video, url), signal);
+    return await abortable(frame, signal);
+  } catch (error) {
+    frame.then(
+      (late) => late.close(),
+      () => undefined,
+    );
+    throw error;
   } finally {
     video.removeAttribute('src');
     video.load();

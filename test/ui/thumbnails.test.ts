@@ -269,6 +269,68 @@ describe('thumbnails', () => {
     ]);
   });
 
+  describe('of films', () => {
+    const listed = new Set<string>();
+    let reading = deferred<'video/mp4'>();
+    let drawing = deferred<ImageBitmap>();
+    let drawCount = 0;
+    let thumbnails: Thumbnails;
+    beforeEach(() => {
+      listed.clear();
+      listed.add('film.mp4');
+      [reading, drawing, drawCount] = [deferred(), deferred(), 0];
+      // Each film has loaded, and is at its frame.
+      replace(HTMLVideoElement.prototype, 'src', '');
+      replace(HTMLVideoElement.prototype, 'duration', 2);
+      replace(HTMLVideoElement.prototype, 'currentTime', 0);
+      replace(HTMLVideoElement.prototype, 'load', () => undefined);
+      replace(HTMLVideoElement.prototype, 'addEventListener', (type: string, run: () => void) => {
+        if (type !== 'error') queueMicrotask(run);
+      });
+      replace(globalThis, 'createImageBitmap' as never, () => {
+        drawCount += 1;
+        return drawing.promise;
+      });
+      thumbnails = new Thumbnails({
+        startWorker: () => Promise.reject(new Error('no worker here')),
+        loadTasks: async () => ({ runTask: () => reading.promise }),
+        fileOf: (name) => (listed.has(name) ? new File(['x'], name, { type: 'video/mp4' }) : undefined),
+        onReady: () => undefined,
+        whenIdle: (work) => work(),
+      });
+      thumbnails.of('film.mp4');
+    });
+    const leave = (): void => {
+      listed.clear();
+      thumbnails.forget('film.mp4');
+    };
+
+    it('leave with their row while the browser draws the frame, whose memory is then free', async () => {
+      const canvas = new OffscreenCanvas(8, 8);
+      canvas.getContext('2d');
+      const late = canvas.transferToImageBitmap();
+      reading.resolve('video/mp4');
+      await until(() => drawCount === 1);
+      leave();
+      drawing.resolve(late);
+      await until(() => late.width === 0);
+      expect(thumbnails.of('film.mp4')).to.equal(undefined);
+    });
+
+    it('leave with their row while their content is read, and are then not decoded', async () => {
+      let urlCount = 0;
+      replace(URL, 'createObjectURL', () => {
+        urlCount += 1;
+        return 'blob:none';
+      });
+      await settled();
+      leave();
+      reading.resolve('video/mp4');
+      await until(quietFor(50, () => urlCount));
+      expect([urlCount, drawCount]).to.deep.equal([0, 0]);
+    });
+  });
+
   for (const [when, act] of [
     ['the user signs out', (element: SecureUploader) => element.signOut()],
     ['the user signs out in another tab', async () => signOutElsewhere()],
