@@ -265,22 +265,34 @@ for (const [title, host] of [
   });
 }
 
-/** Asks other tabs for a file, as any script can. Counts the answers in `answerCount` of the page. */
-const askTabs = (page: Page | Frame, upload: Uploading): Promise<void> =>
+/** Asks other tabs for a file, as any script can, first as `others`. Counts the answers in `answerCount` of the page. */
+const askTabs = (page: Page | Frame, upload: Uploading, ...others: object[]): Promise<void> =>
   page.evaluate(
-    ([ask]) => {
+    ([asks]) => {
       const answers = new BroadcastChannel('answers');
       Object.assign(globalThis, { answerCount: 0 });
       answers.onmessage = () => {
         (globalThis as unknown as { answerCount: number }).answerCount += 1;
       };
-      new BroadcastChannel('secure-uploader:files').postMessage({ ask, answerTo: 'answers' });
+      const files = new BroadcastChannel('secure-uploader:files');
+      for (const ask of asks) files.postMessage({ ask, answerTo: 'answers' });
     },
-    [requestOf(upload)] as const,
+    [[...others, {}].map((other) => ({ ...requestOf(upload), ...other }))] as const,
   );
 
 const answerCountOf = (page: Page | Frame): Promise<number> =>
   page.evaluate(() => (globalThis as unknown as { answerCount: number }).answerCount);
+
+test('a page of another owner or service gets no file from a tab that is open', async () => {
+  const upload = await openUploading();
+  await upload.page.evaluate(() => document.querySelector('secure-uploader')?.pause());
+  const page = await openPlain();
+  const service = 'https://other.example';
+  // The tab answers in the order of the requests, and the last one is of the same owner and service.
+  await askTabs(page, upload, { owner: 'bob' }, { owner: '' }, { service }, { keys: ['another key'] });
+  await until(async () => (await answerCountOf(page)) > 0);
+  assert.equal(await answerCountOf(page), 1);
+});
 
 test('a frame in a page of another site gets no file from a tab that is open', async () => {
   const embedder = await startPages('localhost');

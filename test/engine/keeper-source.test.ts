@@ -1,7 +1,8 @@
-// The script of the file keeper without a service worker: whom it serves. Browsers name the page of each message.
+// The script of the file keeper without a service worker: whom it serves, and until when. Browsers name the page of each message.
 
 import { expect } from '@open-wc/testing';
 import { fileOf } from '../support/bytes.ts';
+import { jumpClock } from '../support/clock.ts';
 
 type Message = {
   data: object;
@@ -93,4 +94,20 @@ it('the keeper keeps the files of an answer that did not arrive when the same ow
   send({ files: [], unanswered: ['lost'] }, page);
   expect(ask('again', 'ann', 'one')).to.deep.equal(['one']);
   send({ drop: true }, page);
+});
+
+it('the keeper gives nothing after its time, even if its timer did not run because the device slept', () => {
+  for (const [sleptMs, keys] of [
+    [49_000, ['one']],
+    [51_000, []],
+  ] as const) {
+    send({ files: [kept('one')] }, page);
+    const undo = jumpClock(sleptMs);
+    try {
+      expect(ask(`after ${sleptMs}`, 'ann', 'one')).to.deep.equal(keys);
+    } finally {
+      undo();
+    }
+    send({ drop: true }, page);
+  }
 });
