@@ -73,11 +73,15 @@ describe('a worker whose text is checked, and whose file is not', () => {
       );
     });
 
-  it('does not start if its text does not arrive in time', async () => {
-    const hanging = { ...checked, text: () => new Promise<string>(() => undefined) };
-    const requested = await requestedBy(() => rejection(workerStarter(hanging, 20)(forever)));
-    expect(requested).to.deep.equal([]);
-  });
+  for (const [what, text] of [
+    ['does not arrive in time', () => new Promise<string>(() => undefined)],
+    ['is refused, because it has other bytes', () => Promise.reject(new TypeError('other bytes'))],
+  ] as const)
+    it(`does not start if its text ${what}`, async () => {
+      const start = workerStarter({ ...checked, text }, 20);
+      const requested = await requestedBy(() => rejection(start(forever)));
+      expect(requested).to.deep.equal([]);
+    });
 
   it('runs from its file if the policy forbids WebAssembly in the Blob, and does not start if it does so in both', async () => {
     const blocked = { ...checked, text: async () => 'postMessage("no-wasm")' };

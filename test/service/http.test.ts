@@ -56,11 +56,15 @@ describe('a privileged request', () => {
     const settings = { baseUrl: `${baseUrl}/api`, authHeader: 'Authorization', authScheme: 'Bearer' };
     const fileName = uniqueName();
     const body = { parent_id: 'folder-a', file_name: fileName, file_size: 1 };
-    const token = await tokenOf('alice');
-    for (const path of ['/../files/uploadsession', `${baseUrl}/files/uploadsession`]) {
-      const request = createSend(settings)({ method: 'POST', path, token, body, signal: forever });
-      expect(await rejection(request)).to.include({ code: 'bad-config' });
-    }
+    const secrets = [
+      { token: await tokenOf('alice') },
+      { token: undefined, headers: { 'x-service-uploadsession': 'secret' } },
+    ];
+    for (const secret of secrets)
+      for (const path of ['/../files/uploadsession', `${baseUrl}/files/uploadsession`]) {
+        const request = createSend(settings)({ method: 'POST', path, ...secret, body, signal: forever });
+        expect(await rejection(request), Object.keys(secret).join()).to.include({ code: 'bad-config' });
+      }
     expect(await logOf({ fileName })).to.deep.equal([]);
   });
 

@@ -21,8 +21,10 @@ describe('a sign-in call', () => {
     const whole = await post(`${baseUrl}/auth/token`, {}, options);
     expect(whole.status).to.equal(400);
     const headers = { authorization: 'Bearer secret' };
+    const postRenamed = createPost({ baseUrl: `${baseUrl}/api`, authHeader: 'X-Token' });
     for (const request of [
       post(`${baseUrl}/auth/token`, {}, { ...options, headers }),
+      postRenamed(`${baseUrl}/auth/token`, {}, { ...options, headers: { 'x-token': 'secret' } }),
       post('/../auth/token', {}, options),
       post('http://elsewhere.example/token', {}, options),
     ]) {

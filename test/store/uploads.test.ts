@@ -102,7 +102,8 @@ describe('a saved upload', () => {
 
   it('has no field that the record does not have', async () => {
     const record = recordOf();
-    await store.save({ ...record, token: 'secret' } as RecordToSave);
+    const session = { ...record.session, token: 'secret' };
+    await store.save({ ...record, token: 'secret', session } as RecordToSave);
     expect(JSON.stringify(await rawDatabase(`${name}-uploads`).values())).not.to.include('secret');
   });
 });
