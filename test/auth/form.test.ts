@@ -138,6 +138,25 @@ describe('a form within an uploader', () => {
     );
   });
 
+  it('answers a challenge without a token with none, and not with that of one that has succeeded', async () => {
+    const opened = openForm([
+      challenged('old', { available_methods: ['totp'] }),
+      { status: 200, body: { status: 'ok' } },
+      { status: 200, body: { available_methods: ['totp'] } },
+      { status: 410, body: {} },
+    ]);
+    for (const code of ['1', '2']) {
+      opened.session.signIn();
+      opened.form.logIn({ email: 'tom@example.com', password: 'p' });
+      await signInReaches(opened, 'answer');
+      opened.form.answer(code);
+      await signInReaches(opened, 'prompt');
+    }
+    expect(JSON.stringify(opened.sent.at(-1)?.body)).to.equal(
+      '{"method":"totp","action":"answer","code":"2"}',
+    );
+  });
+
   it('sends the challenge of an authorization request beside the credentials only with `loginSendsChallenge`', async () => {
     for (const [input, extra] of [
       [local, ['code_challenge', 'code_challenge_method']],
@@ -336,7 +355,7 @@ describe('a form within an uploader', () => {
   });
 
   it("hides the service's messages unless the page enables them", async () => {
-    const refusal = { status: 401, body: { status: 'denied', message: 'Ask Ms Miller, room 7.' } };
+    const refusal = { status: 401, body: { status: 'denied', message: 'Ask Ms \u202eMiller,\0 room 7.' } };
     for (const showServerMessages of [false, true]) {
       const opened = openForm([refusal], { authOptions: { showServerMessages } });
       opened.session.signIn();

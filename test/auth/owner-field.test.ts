@@ -2,6 +2,7 @@
 import { expect } from '@open-wc/testing';
 import { createTransaction } from '../../src/auth/pkce.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { skipTime } from '../support/clock.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, open } from './open-session.ts';
 import { granted, openSilent, signInReaches } from './scripted.ts';
@@ -32,8 +33,10 @@ describe('a token of the service', () => {
   });
 
   /** Asserts that no call gets the token of this response, and that the user has to sign in. */
-  async function expectRefused(more: object, settings: SettingsInput = input): Promise<void> {
-    const opened = openSilent([granted(more)], settings);
+  const expectRefused = (more: object, settings: SettingsInput = input): Promise<void> =>
+    expectNoneUsed(openSilent([granted(more)], settings));
+
+  async function expectNoneUsed(opened: ReturnType<typeof openSilent>): Promise<void> {
     const used: unknown[] = [];
     const stop = new AbortController();
     const call = opened.session.withToken(async (token) => used.push(token), stop.signal);
@@ -48,6 +51,22 @@ describe('a token of the service', () => {
   it('of another user is never used, although it is the first one', () => expectRefused({ sub: 'bob' }));
 
   it('that does not name its user is never used', () => expectRefused({ id: 'ann' }));
+
+  for (const [what, more] of [
+    ['of another user', { sub: 'bob' }],
+    ['that does not name its user', {}],
+  ] as const)
+    it(`${what} is never used, although it renews one of the owner`, async () => {
+      const renewed = granted({ token: 'renewed-token', ...more });
+      const opened = openSilent([granted({ sub: 'ann', expires_in: 600 }), renewed], input);
+      await opened.session.withToken(async () => undefined, forever);
+      const undo = skipTime(601_000);
+      try {
+        await expectNoneUsed(opened);
+      } finally {
+        undo();
+      }
+    });
 
   it('is never used while the page has not named the owner', () =>
     expectRefused({ sub: 'bob' }, { authOptions }));

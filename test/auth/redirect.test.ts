@@ -41,8 +41,12 @@ function createInput(): SettingsInput & { auth: 'redirect' } {
 }
 
 /** Simulates a page load with the response `params` to an authorization request of the age `ageMs`, and opens a session. */
-function comeBack(params: string, ageMs: number): Opened & ReturnType<typeof follow> {
-  const input = createInput();
+function comeBack(
+  params: string,
+  ageMs: number,
+  more: SettingsInput = {},
+): Opened & ReturnType<typeof follow> {
+  const input = { ...createInput(), ...more };
   store('our-state', input, params, ageMs);
   const service = follow([granted()]);
   return { ...open(input, {}, service.post), ...service };
@@ -76,17 +80,43 @@ describe('a page that was loaded with a response', () => {
     expect(opened.sent.map(({ body }) => body)).to.deep.equal([{ code: 'c', code_verifier: 'v' }]);
   });
 
-  for (const [what, params, ageMs] of [
-    ['is too late', 'code=c&state=our-state', 11 * MINUTE_MS],
-    ['has a code twice', 'code=c&code=d&state=our-state', MINUTE_MS],
-    ['has a code and an error', 'code=c&error=access_denied&state=our-state', MINUTE_MS],
+  const issuer = 'https://issuer.example';
+  for (const [what, params, ageMs, code, state, input] of [
+    ['is too late', 'code=c&state=our-state', 11 * MINUTE_MS, 'state-mismatch', 'signed-out', {}],
+    ['has a code twice', 'code=c&code=d&state=our-state', MINUTE_MS, 'state-mismatch', 'signed-out', {}],
+    [
+      'has a code and an error',
+      'code=c&error=access_denied&state=our-state',
+      0,
+      'state-mismatch',
+      'signed-out',
+      {},
+    ],
+    [
+      'is from another issuer',
+      'code=c&state=our-state&iss=https://other.example',
+      0,
+      'issuer-mismatch',
+      'prompt',
+      {},
+    ],
+    [
+      'has not the issuer',
+      `code=c&state=our-state&iss=${issuer}/`,
+      0,
+      'issuer-mismatch',
+      'prompt',
+      { issuer },
+    ],
+    ['has no issuer', 'code=c&state=our-state', 0, 'issuer-mismatch', 'prompt', { issuer }],
+    ['denies access', 'error=access_denied&state=our-state', 0, 'access-denied', 'prompt', {}],
   ] as const) {
-    it(`that ${what} reports state-mismatch, and exchanges nothing`, async () => {
-      const opened = comeBack(params, ageMs);
+    it(`that ${what} reports ${code}, exchanges nothing, and is removed from storage`, async () => {
+      const opened = comeBack(params, ageMs, input);
       await opened.next('auth-failed');
-      expect(failuresOf(opened.changes)).to.deep.equal(['state-mismatch']);
-      expect(opened.session.snapshot.state).to.equal('signed-out');
-      expect(opened.sent).to.deep.equal([]);
+      expect(failuresOf(opened.changes)).to.deep.equal([code]);
+      expect(opened.session.snapshot.state).to.equal(state);
+      expect([opened.sent, storedKeys()]).to.deep.equal([[], []]);
     });
   }
 });

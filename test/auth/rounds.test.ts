@@ -60,6 +60,27 @@ describe('a silent authorization request', () => {
   });
 });
 
+describe('a forged response to a silent authorization request', () => {
+  for (const [from, origin, isOfFrame] of [
+    ['another window', location.origin, false],
+    ['another origin', 'https://evil.example', true],
+    ['a frame without an origin', 'null', true],
+  ] as const)
+    it(`is ignored if it is from ${from}, even with the right state`, async () => {
+      const stop = new AbortController();
+      const silent = trySilent(settings, 'https://page.example/callback.html', stop.signal);
+      const frameOf = () => document.querySelector<HTMLIFrameElement>('iframe[sandbox]');
+      await until(() => frameOf() !== null);
+      const state = new URL(frameOf()?.src ?? '').searchParams.get('state');
+      const data = { type: 'secure-uploader:answer', version: 1, params: `code=forged&state=${state}` };
+      const source = isOfFrame ? (frameOf()?.contentWindow ?? null) : window;
+      window.dispatchEvent(new MessageEvent('message', { origin, source, data }));
+      await settled();
+      stop.abort('still waiting');
+      expect(await silent.catch((reason: unknown) => reason)).to.equal('still waiting');
+    });
+});
+
 describe('the lock of all tabs', () => {
   it('is free if sign-in ends before its code has loaded', async () => {
     const { session } = openSilent([granted()], { clientId: 'lock-of-all-tabs' });

@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { createTokenDoor } from '../../src/auth/token.ts';
 import type { LoginForm } from '../../src/auth/types.ts';
+import { skipTime } from '../support/clock.ts';
 import { closeAll, forever, open } from './open-session.ts';
 import { granted, openSilent } from './scripted.ts';
 
@@ -12,7 +13,14 @@ describe('a session', () => {
   for (const source of ['page', 'service'] as const)
     it(`shows its token to no form, which sees all events and effects (token of the ${source})`, async () => {
       const seen: unknown[] = [];
-      const opened = source === 'page' ? open({ getToken: () => 'service-token' }) : openSilent([granted()]);
+      const tokens = ['first', 'renewed'].map((name) => ({
+        token: `service-token-${name}`,
+        expires_in: 600,
+      }));
+      const opened =
+        source === 'service'
+          ? openSilent(tokens.map((token) => granted(token)))
+          : open({ getToken: () => tokens.shift() ?? null });
       opened.session.form(({ machine }) => {
         const dispatch = machine.dispatch.bind(machine);
         machine.dispatch = (event) => {
@@ -22,9 +30,16 @@ describe('a session', () => {
         const see = (step: unknown): unknown => seen.push(step);
         return { run: see, onEnter: see, rows: {} } as unknown as LoginForm;
       });
-      expect(await opened.session.withToken(async (token) => token, forever)).to.equal('service-token');
+      const call = (): Promise<unknown> => opened.session.withToken(async (token) => token, forever);
+      expect(await call()).to.equal('service-token-first');
+      const undo = skipTime(601_000);
+      try {
+        expect(await call()).to.equal('service-token-renewed');
+      } finally {
+        undo();
+      }
       const texts = seen.map((each) => JSON.stringify(each));
-      expect(texts.some((text) => text.includes('"keep"'))).to.equal(true);
+      expect(texts.filter((text) => text.includes('"keep"'))).to.have.length(2);
       expect(texts.join()).not.to.contain('service-token');
     });
 });

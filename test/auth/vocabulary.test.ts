@@ -161,6 +161,13 @@ describe('the methods of a response', () => {
     }
   });
 
+  it('have texts without control and format characters', () => {
+    const [method] = readMethods([{ type: 'sms', label: 'My\u202e phone\n', hint: '\u2066•42\u200f' }], true);
+    expect(method).to.deep.include({ label: 'My phone', hint: '•42' });
+    const challenge = { delivery: '\u202e•42\0', number: '\u200e42' };
+    expect(readHints({ challenge }, nowMs)).to.deep.equal({ delivery: '•42', number: '42' });
+  });
+
   it('are started by a separate call, except those whose code exists already', () => {
     const started = ['passkey', 'push', 'totp', 'email', 'sms', 'recovery', 'code'].filter(
       (family) => readMethods([family], true)[0]?.needsStart,
