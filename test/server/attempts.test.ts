@@ -44,11 +44,20 @@ test('of many codes that are sent at once, over as many sign-ins, five are check
 });
 
 /** Enters a wrong code, in a new sign-in. Returns the status of the response. */
-const guess = async (rig: Rig, user: string): Promise<string> => {
+const guess = async (rig: Rig, user: string, method = 'totp'): Promise<string> => {
   const from = await enter(rig, user);
   if (from.body.status === 'locked') return 'locked';
-  return (await step(rig, from, 'answer', 'totp', '000')).body.status;
+  return (await step(rig, from, 'answer', method, '000')).body.status;
 };
+
+test('wrong recovery codes count like other codes', async (t) => {
+  const rig = await startRig();
+  t.after(() => rig.end());
+  for (const method of ['recovery', 'totp', 'recovery', 'recovery'])
+    assert.equal(await guess(rig, 'olga', method), 'challenge');
+  assert.equal(await guess(rig, 'olga', 'recovery'), 'locked', 'this code is wrong');
+  assert.equal((await enter(rig, 'olga')).body.status, 'locked');
+});
 
 test('a lock of the second step survives a restart, and ends after a minute', async (t) => {
   const rig = await startRig();
@@ -143,23 +152,26 @@ test('a push that is requested again at once is the same one', async (t) => {
   assert.ok(await rig.service.people.answerPush('paul', 'approved'));
 });
 
-for (const [user, method] of [
-  ['mia', 'email'],
-  ['paul', 'push'],
+for (const [user, method, other] of [
+  ['mia', 'email', 'email'],
+  ['mia', 'email', 'sms'],
+  ['paul', 'push', 'push'],
 ] as const) {
-  test(`a user is sent five messages by ${method} in ten minutes, over all sign-ins`, async (t) => {
+  const by = method === other ? method : `${method} and ${other}`;
+  test(`a user is sent five messages by ${by} in ten minutes, over all sign-ins`, async (t) => {
     const rig = await startRig({ messageLimit: { requests: 5, windowMs: 600_000 } });
     t.after(() => rig.end());
     for (let count = 0; count < 5; count += 1) {
-      assert.equal((await step(rig, await enter(rig, user), 'start', method)).status, 200);
+      const next = count % 2 === 0 ? method : other;
+      assert.equal((await step(rig, await enter(rig, user), 'start', next)).status, 200);
     }
     const from = await enter(rig, user);
-    const refused = await step(rig, from, 'start', method);
+    const refused = await step(rig, from, 'start', other);
     assert.equal(refused.status, 429);
     const waitS = Number(refused.headers.get('retry-after'));
     assert.ok(waitS > 0 && waitS <= 600);
-    const other = await step(rig, await enter(rig, 'olga'), 'start', 'email');
-    assert.equal(other.status, 200, 'others are not affected');
+    const ofOlga = await step(rig, await enter(rig, 'olga'), 'start', 'email');
+    assert.equal(ofOlga.status, 200, 'others are not affected');
     // Uses `from` before the clock is shifted, because the challenge of `from` expires before the limit ends.
     assert.equal((await step(rig, from, 'start', method)).status, 429);
     rig.service.clock.shift(waitS * 1000);

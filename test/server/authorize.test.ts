@@ -1,7 +1,7 @@
 // `GET /authorize` and its sign-in page: codes and errors are sent only to registered URLs.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { authorizePath, signedIn } from './sign-in-steps.ts';
+import { authorizePath, login, signedIn } from './sign-in-steps.ts';
 import { type Answer, ask, callback, page, type Rig, startRig } from './support.ts';
 
 let rig: Rig;
@@ -114,10 +114,10 @@ test('unknown values in the URL or the form are shown as text', async () => {
   assert.doesNotMatch(answer.body, /<b>x/);
 });
 
-function submit(path: string, fields: Record<string, string>, origin?: string): Promise<Answer> {
+function submit(path: string, fields: Record<string, string>): Promise<Answer> {
   return ask(rig.service, 'POST', path.replace('/authorize?', '/authorize/sign-in?'), {
     headers: {
-      origin: origin ?? rig.service.baseUrl,
+      origin: rig.service.baseUrl,
       'content-type': 'application/x-www-form-urlencoded',
     },
     body: new URLSearchParams(fields).toString(),
@@ -141,9 +141,32 @@ test('the form signs in and returns, with a code at the end', async () => {
   assert.ok(new URL(next.headers.get('location') ?? '').searchParams.get('code'));
 });
 
-test('the form of another site signs no user in', async () => {
+test('the form of another site signs no user in, nor one without an origin, in either step', async () => {
   const fields = { email: 'alice@example.com', password: rig.service.seed.password };
-  for (const origin of ['http://evil.test', 'null', page]) {
-    assert.equal((await submit(authorizePath(), fields, origin)).status, 403);
+  for (const form of ['sign-in', 'challenge'])
+    for (const origin of ['http://evil.test', 'null', page, undefined]) {
+      const path = authorizePath().replace('?', `/${form}?`);
+      const { status } = await fetch(rig.service.baseUrl + path, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: {
+          ...(origin !== undefined && { origin }),
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        body: new URLSearchParams(fields).toString(),
+      });
+      assert.equal(status, 403, `${form} from ${origin}`);
+    }
+});
+
+test('five wrong passwords in the form lock an email address, known or not, for every way to sign in', async () => {
+  const { password } = rig.service.seed;
+  for (const email of ['vic@example.com', 'nobody@example.com']) {
+    for (let count = 0; count < 5; count += 1)
+      assert.match((await submit(authorizePath(), { email, password: 'wrong' })).body, /Incorrect/);
+    const locked = await submit(authorizePath(), { email, password });
+    assert.equal(locked.status, 401);
+    assert.match(locked.body, /Too many attempts/);
+    assert.equal((await login(rig.service, email, password)).body.status, 'locked');
   }
 });

@@ -138,6 +138,17 @@ test('another site cannot call the routes for tests, since they take nothing but
       const { status } = await fetch(`${service.baseUrl}/_test/${path}`, { method: 'POST', headers, body });
       assert.equal(status, 415, path);
     }
+  // A DELETE needs a preflight, to which only listed pages get permission.
+  for (const path of ['faults', 'log'])
+    for (const [origin, allowed] of [
+      ['https://evil.example', null],
+      ['null', null],
+      [page, page],
+    ] as const) {
+      const headers = { origin, 'access-control-request-method': 'DELETE' };
+      const answer = await ask(service, 'OPTIONS', `/_test/${path}`, { headers });
+      assert.equal(answer.headers.get('access-control-allow-origin'), allowed, `${path} from ${origin}`);
+    }
 });
 
 test('a request that arrives while the service starts gets a response', async (t) => {

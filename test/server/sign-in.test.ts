@@ -36,6 +36,19 @@ test('a code that is sent a second time is refused, and the token of the first i
   assert.equal(list.status, 401);
 });
 
+test('a second use of a code revokes the token of the first, also after the time of the code', async () => {
+  const code = await getCode(rig.service);
+  const { body } = await redeem(rig.service, code);
+  const headers = { authorization: `Bearer ${body.token}` };
+  const list = async (): Promise<number> =>
+    (await ask(rig.service, 'GET', '/files?parent_id=folder-a', { headers })).status;
+  rig.service.clock.shift(60_001);
+  assert.equal(await list(), 200);
+  assert.equal((await redeem(rig.service, code)).status, 400);
+  assert.equal(await list(), 401);
+  rig.service.clock.shift(-60_001);
+});
+
 test('a code exchanged twice at the same time gives at most one response, and no valid token', async () => {
   const code = await getCode(rig.service);
   const answers = await Promise.all([1, 2, 3, 4].map(() => redeem(rig.service, code)));
