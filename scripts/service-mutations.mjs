@@ -171,7 +171,7 @@ export const serviceMutations = [
   },
   {
     rule: 'R19',
-    says: 'Tokens, codes and cookies are on disk as fingerprints only',
+    says: 'Tokens, authorization codes and cookies are on disk as fingerprints only',
     file: 'demo/server/seal.ts',
     before: "return createHash('sha256').update(secret).digest('base64url');",
     after: 'return secret;',
