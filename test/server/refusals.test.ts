@@ -75,7 +75,7 @@ test('a session header is refused without a token, and with the token of another
   assertRefused(await vic.commit(passport, hashes, ['x']), 403);
   const headers = { authorization: `Bearer ${vic.token}`, 'x-service-uploadsession': passport };
   assertRefused(await ask(rig.service, 'DELETE', '/files/uploadsession', { headers }), 403);
-  assert.equal((await alice.presign(passport, hashes)).status, 200, 'the upload goes on');
+  assert.equal((await alice.presign(passport, hashes)).status, 200, 'the upload continues');
   const alone = await ask(rig.service, 'POST', '/files/uploadsession/chunks', {
     headers: { 'x-service-uploadsession': passport },
     body: { hashes },

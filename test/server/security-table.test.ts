@@ -23,7 +23,8 @@ test('each threat names promises that hold against it, or what is left', () => {
   for (const row of rows) {
     const [, , tries, holds = '', left = ''] = row.split('|').map((cell) => cell.trim());
     assert.ok(tries && left, row);
-    for (const number of holds.match(/\d+/g) ?? []) assert.ok(Number(number) >= 1 && Number(number) <= 10, row);
+    for (const number of holds.match(/\d+/g) ?? [])
+      assert.ok(Number(number) >= 1 && Number(number) <= 10, row);
   }
 });
 
