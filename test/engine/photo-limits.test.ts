@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { PhotoLane } from '../../src/photos/photos.ts';
 import { fileOf } from '../support/bytes.ts';
-import { speedUp, stopClock } from '../support/clock.ts';
+import { stopClock } from '../support/clock.ts';
 import { rejection, settled, until } from '../support/collect.ts';
 import { world } from '../support/world.ts';
 
@@ -100,7 +100,6 @@ describe('a photo with image-max-edge', () => {
   });
 
   it('that is never decoded is sent as it is, and the others behind it are made smaller', async () => {
-    speedUp(10);
     const files = [
       await photo('bad', 'stuck'),
       await photo('worse', 'stuck'),
@@ -116,7 +115,6 @@ describe('a photo with image-max-edge', () => {
   });
 
   it('and strip-location that is never decoded is refused', async () => {
-    speedUp(10);
     const files = [await photo('bad', 'stuck'), await photo('b')];
     expect(await endsOf(files, { imageMaxEdge: 64, stripLocation: true })).to.deep.equal({
       'bad.jpg': { end: 'failed location-not-removed', isSmaller: false },
@@ -125,7 +123,6 @@ describe('a photo with image-max-edge', () => {
   });
 
   it('whose bytes do not arrive needs its file again, with strip-location too', async () => {
-    speedUp(10);
     const unreadable = { end: 'paused needs-file file-unreadable', isSmaller: false };
     const files = [await photo('dead'), fileOf(1, 900, 'gone.pdf'), await photo('b')];
     expect(await endsOf(files, { imageMaxEdge: 64 })).to.deep.equal({
