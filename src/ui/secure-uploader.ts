@@ -242,7 +242,7 @@ export class SecureUploader extends FormControl {
   @property({ type: Boolean }) thumbnails = false;
   /** Greatest width and height of photos, in pixels. Larger photos are uploaded as smaller copies without metadata. */
   @property() imageMaxEdge?: number | string | undefined;
-  /** Removes the location and embedded thumbnails from JPEG, PNG and HEIC photos. Other images and videos are refused. */
+  /** Removes location and embedded thumbnails from JPEG, PNG, WebP, GIF and HEIC photos. Other images and videos are refused. */
   @property({ type: Boolean, converter: onOrOff('strip-location') }) stripLocation = false;
   /**
    * Function that returns the file to upload instead of a file, for example a smaller photo. Called when the upload starts, and
