@@ -74,7 +74,7 @@ export const mutations = [
     rule: 'D10',
     says: 'The response of a redirect is in no URL of your page, and is removed from the storage immediately',
     file: 'src/auth/storage.ts',
-    before: '  if (found) sessionStorage.removeItem(found[0]);\n',
+    before: '  if (own) sessionStorage.removeItem(own[0]);\n',
     after: '',
     test: 'test/e2e/auth-window.test.ts',
     title:

@@ -69,11 +69,11 @@ export function takeReturn(sessionKey: string, user: CurrentUser): Returned | un
   if (window.parent !== window) return undefined;
   const isOwn = ({ page, params, sessionKey: key }: Stored): boolean =>
     params !== undefined && key === sessionKey && page !== performance.timeOrigin;
-  const found = listTransactions().find(([, stored]) => isOwn(stored));
-  if (found) sessionStorage.removeItem(found[0]);
+  const own = listTransactions().find(([, stored]) => isOwn(stored));
+  if (own) sessionStorage.removeItem(own[0]);
   dropTransactions((stored) => !isUsable(stored));
-  if (!found || !isTakeable(found[1])) return undefined;
-  const [key, stored] = found;
+  if (!own || !isTakeable(own[1])) return undefined;
+  const [key, stored] = own;
   const mark = readMark(stored.mark);
   return mark && user.hasSignedOutSince(mark) ? undefined : { state: key.slice(STORED.length), stored };
 }

@@ -202,9 +202,9 @@ export class CurrentUser {
 
   /** Sets the owner. A user who is named late is the same user (decision 36). */
   set owner(owner: string) {
-    const before = this.#owner;
+    const previous = this.#owner;
     this.#owner = owner;
-    if (before !== '' && before !== owner) this.#changes.tell({ type: 'owner' });
+    if (previous !== '' && previous !== owner) this.#changes.tell({ type: 'owner' });
   }
 
   /** Calls `listener` when the user has changed. Returns a function that removes `listener`. */

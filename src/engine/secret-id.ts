@@ -38,11 +38,11 @@ function decodedParts(text: string): string[] {
  */
 export function isIdSecret({ header, isDerived, sessionId }: Session): boolean {
   if (isDerived === true || sessionId.length < MIN_ID_LENGTH) return true;
-  const given = header.toLowerCase();
+  const anyCase = header.toLowerCase();
   const id = bytesOf(sessionId);
   return (
-    sessionId.toLowerCase().includes(given) ||
-    formsOf(sessionId).some((form) => given.includes(form)) ||
+    sessionId.toLowerCase().includes(anyCase) ||
+    formsOf(sessionId).some((form) => anyCase.includes(form)) ||
     decodedParts(header).some((part) => part.includes(id))
   );
 }

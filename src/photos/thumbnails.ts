@@ -99,8 +99,8 @@ export class Thumbnails {
   async #makeFrame(id: FileId, film: Blob): Promise<void> {
     const stop = new AbortController();
     this.#filming.set(id, stop);
-    const kept = this.#films.run(async (over) => this.#keep(id, await frameOf(film, over)), stop.signal);
-    await kept.catch(() => {
+    const frame = this.#films.run(async (over) => this.#keep(id, await frameOf(film, over)), stop.signal);
+    await frame.catch(() => {
       if (!stop.signal.aborted) this.#keep(id, undefined);
     });
     if (!stop.signal.aborted) this.#filming.delete(id);
