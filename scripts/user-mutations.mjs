@@ -68,7 +68,7 @@ export const userMutations = [
   },
   {
     rule: 'D45',
-    says: 'The response of a redirect is not used if a user has signed out since the redirect began',
+    says: 'The response of a redirect is not used if a user has signed out since the redirect began. If `localStorage` was blocked or full when it began, a sign-out in another tab is not known, and the response is used',
     file: 'src/auth/storage.ts',
     before: 'mark && user.hasSignedOutSince(mark) ? undefined : {',
     after: 'mark === stored ? undefined : {',
