@@ -129,7 +129,10 @@ export interface CompletedDetail {
   readonly sessionId?: string;
   /** SHA-256 of the whole file, as hex; present with `profile.sendFileHash`. */
   readonly fileHash?: string;
-  /** The JSON of the response to the commit; present if `commitPath` is set. */
+  /**
+   * The JSON of the response to the commit, as it is: also the session id, if the service repeats it there. Present if `commitPath`
+   * is set.
+   */
   readonly commit?: unknown;
 }
 
