@@ -102,4 +102,13 @@ export const userMutations = [
     test: 'test/engine/next-user.test.ts',
     title: 'the report has no span and no error of before, nor of what is being stopped',
   },
+  {
+    rule: 'D62',
+    says: 'The input of a code is empty as soon as the code was sent',
+    file: 'src/ui/secure-uploader-login.ts',
+    before: "    const { value } = input;\n    input.value = '';\n",
+    after: '    const { value } = input;\n',
+    test: 'test/ui/login-element.test.ts',
+    title: 'keeps no code after sending it, also while it waits, and not after a wrong one',
+  },
 ];

@@ -6,7 +6,7 @@ import type { AuthOptions, CredentialField } from '../core/auth-options.ts';
 import type { Change } from '../core/changes.ts';
 import { createSettings, type Settings } from '../core/config.ts';
 import type { AuthSnapshot } from '../core/types.ts';
-import { openSignIn, type SignIn } from '../engine/sign-in.ts';
+import { type LoginForm, openSignIn, type SignIn } from '../engine/sign-in.ts';
 import { Countdown } from './countdown.ts';
 import { textsOf } from './languages.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from './login-messages.ts';
@@ -56,6 +56,8 @@ export class SecureUploaderLogin extends LitElement {
   readonly #texts = textsOf(this, ENGLISH_LOGIN);
   readonly #id = `secure-uploader-login-${++count}`;
   #signIn: SignIn | undefined;
+  /** The form of the attempt that `#email` is from. */
+  #attempt: LoginForm | undefined;
   #unsubscribe: (() => void) | undefined;
   #email = '';
   #isPasswordShown = false;
@@ -88,6 +90,8 @@ export class SecureUploaderLogin extends LitElement {
     // Remembers the focus, because a button loses the focus when it is disabled during a request.
     this.#hasFocus =
       this.matches(':focus-within') || (this.#hasFocus && document.activeElement === document.body);
+    const auth = this.#signIn?.session.snapshot;
+    if (auth && isAttemptOver(auth)) this.#email = '';
     if (!this.isConnected || !(this.settings || this.baseUrl)) return;
     if (this.#signIn && !(this.settings && changed.has('settings'))) return;
     const next = this.settings ? openSignIn(this.settings) : this.#openAlone();
@@ -98,6 +102,9 @@ export class SecureUploaderLogin extends LitElement {
     }
     this.#leave();
     this.#signIn = next;
+    // The user may have changed while this element was not in the page, unless it was only moved.
+    if (this.#attempt !== next.form) this.#email = '';
+    this.#attempt = next.form;
     this.#unsubscribe = next.session.subscribe(() => this.requestUpdate());
   }
 
@@ -171,14 +178,9 @@ export class SecureUploaderLogin extends LitElement {
     if (auth === this.#shownAuth) return;
     if (this.hasAttribute('focus-first') && !this.#shownAuth) this.querySelector('input')?.focus();
     this.#shownAuth = auth;
-    if (auth.state === 'signed-in') this.#email = '';
     if (!this.#hasFocus) return;
     if (isNewStep) heading?.focus();
-    else if (auth.error) {
-      const input = this.querySelector<HTMLInputElement>('[name=code], [type=password]');
-      input?.focus();
-      input?.select();
-    }
+    else if (auth.error) this.querySelector<HTMLInputElement>('[name=code], [type=password]')?.focus();
   }
 
   // Lit calls listeners with the element as `this`.
@@ -196,8 +198,10 @@ export class SecureUploaderLogin extends LitElement {
 
   #onAnswer(event: SubmitEvent): void {
     event.preventDefault();
-    const code = new FormData(event.target as HTMLFormElement).get('code') as string;
-    this.#signIn?.form.answer(code);
+    const input = (event.target as HTMLFormElement).elements.namedItem('code') as HTMLInputElement;
+    const { value } = input;
+    input.value = '';
+    this.#signIn?.form.answer(value);
   }
 
   #onType({ target }: InputEvent): void {
@@ -220,6 +224,10 @@ export function defineLogin(): void {
   if (!customElements.get('secure-uploader-login'))
     customElements.define('secure-uploader-login', SecureUploaderLogin);
 }
+
+/** Returns true if the user has signed in or out, or has given up. After other failures, the user tries again. */
+const isAttemptOver = ({ state, error }: AuthSnapshot): boolean =>
+  state === 'signed-in' || state === 'signed-out' || error?.code === 'canceled';
 
 /** Returns true if any ancestor frame has another origin. Such a frame could cover the form (clickjacking). */
 function isForeign({ parent }: Window): boolean {

@@ -5,7 +5,8 @@ import type { AdapterAnswer } from '../../src/core/auth-options.ts';
 import { createSettings, type Settings } from '../../src/core/config.ts';
 import { openSignIn } from '../../src/engine/sign-in.ts';
 import { SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';
-import { until } from '../support/collect.ts';
+import { quietFor, until } from '../support/collect.ts';
+import { signOutElsewhere } from '../support/other-page.ts';
 import {
   challenge,
   field,
@@ -151,6 +152,55 @@ describe('the sign-in form alone on a page', () => {
     parentElement?.append(made.element);
     await until(() => title(made) === 'Sign in');
     expect(field(made, 'email').value).to.equal('');
+  });
+
+  it('keeps no code after sending it, also while it waits, and not after a wrong one', async () => {
+    const made = await stage();
+    await logIn(made);
+    await made.answer(challenge());
+    for (const code of ['111111', '22 22-22']) {
+      await type(made, 'code', code);
+      await submit(made);
+      expect(made.sent.at(-1)?.[1].code).to.equal(code.replace(/[\s-]/g, ''));
+      expect(field(made, 'code').value).to.equal('');
+      await made.answer({ status: 401, body: { error: 'invalid_code' } });
+      expect(field(made, 'code').value).to.equal('');
+    }
+  });
+
+  it('keeps no email when the user starts over', async () => {
+    const made = await stage();
+    await logIn(made);
+    await made.answer(challenge());
+    await press(made, 'Start over');
+    expect([title(made), field(made, 'email').value]).to.deep.equal(['Sign in', '']);
+    await logIn(made, 'eve@example.com');
+    expect(field(made, 'email').value).to.equal('eve@example.com');
+  });
+
+  it('keeps no email after a sign-out in another tab, also of an attempt that failed', async () => {
+    const made = await stage();
+    await logIn(made);
+    await made.answer(REJECTED);
+    signOutElsewhere();
+    await until(() => field(made, 'email').value === '');
+  });
+
+  it('keeps the email if it is moved in the page, but not if it comes back later', async () => {
+    const made = await stage();
+    await logIn(made);
+    await made.answer(REJECTED);
+    const back = (): unknown => document.body.append(made.element);
+    made.element.remove();
+    back();
+    await made.element.updateComplete;
+    expect(field(made, 'email').value).to.equal('tom@example.com');
+    made.element.remove();
+    // The session is closed in the next task.
+    await until(quietFor(50, () => 0));
+    back();
+    await made.element.updateComplete;
+    await until(() => field(made, 'email').value === '');
   });
 
   it('hides the password again when its button is pressed again', async () => {
@@ -299,7 +349,7 @@ describe('the focus of the sign-in form', () => {
     expect(focused()).to.equal('email');
   });
 
-  it('goes to the invalid field, which is selected', async () => {
+  it('goes to the invalid field, which is empty', async () => {
     const made = await stage();
     field(made, 'email').focus();
     await logIn(made);
@@ -315,8 +365,8 @@ describe('the focus of the sign-in form', () => {
     made.element.querySelector('h2')?.focus();
     await made.answer({ status: 401, body: { error: 'invalid_code' } });
     expect(focused()).to.equal('code');
-    const { selectionStart, selectionEnd } = field(made, 'code');
-    expect([selectionStart, selectionEnd]).to.deep.equal([0, 6]);
+    const code = field(made, 'code');
+    expect([code.value, code.getAttribute('aria-invalid')]).to.deep.equal(['', 'true']);
   });
 
   it('stays in its field during a request after the texts changed, and goes to the invalid field', async () => {

@@ -141,7 +141,7 @@ describe('the form within the element', () => {
     expect(element.snapshot.auth.state).to.equal('login');
   });
 
-  it('can be canceled while the service checks the credentials, and keeps the email', async () => {
+  it('can be canceled while the service checks the credentials, and keeps no email', async () => {
     const asked: AbortSignal[] = [];
     const login = (_body: unknown, signal: AbortSignal): Promise<never> => {
       asked.push(signal);
@@ -152,7 +152,7 @@ describe('the form within the element', () => {
     (await buttonOf(element, 'Cancel')).click();
     expect(asked.map(({ aborted }) => aborted)).to.deep.equal([true]);
     await buttonOf(element, 'Sign in');
-    expect(element.querySelector<HTMLInputElement>('[name=email]')?.value).to.equal('tom@example.com');
+    expect(element.querySelector<HTMLInputElement>('[name=email]')?.value).to.equal('');
     expect(problemOf(element)).to.equal('');
   });
 
