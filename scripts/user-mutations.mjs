@@ -103,6 +103,15 @@ export const userMutations = [
     title: 'the report has no span and no error of before, nor of what is being stopped',
   },
   {
+    rule: 'D61',
+    says: 'The file keeper drops its files at a sign-out in any page or frame of its origin, but not for a message without one',
+    file: 'src/keeper/file-keeper.ts',
+    before: 'if (source && data.drop) {',
+    after: "if (source?.frameType === 'top-level' && data.drop) {",
+    test: 'test/engine/keeper-source.test.ts',
+    title: 'the keeper takes files only of pages, and gives them only to pages',
+  },
+  {
     rule: 'D62',
     says: 'The input of a code is empty as soon as the code was sent',
     file: 'src/ui/secure-uploader-login.ts',

@@ -91,9 +91,17 @@ const dropOthers = ({ service, owner }: Pick<Kept, 'service' | 'owner'>): void =
 
 scope.addEventListener('message', (event) => {
   const { data, origin, ports, source } = event;
+  if (!data || origin !== scope.location.origin) return;
+  // A user may sign out in a frame, too.
+  if (source && data.drop) {
+    dropMatching(() => true);
+    given.clear();
+    hold(event, UNUSED_MS);
+    return;
+  }
   // Frames are not served, because they may be part of another site's page.
   const isPage = source?.frameType === 'top-level' || source?.frameType === 'auxiliary';
-  if (!data || !isPage || origin !== scope.location.origin) return;
+  if (!isPage) return;
   // Timers stop while a device sleeps.
   if (Date.now() > untilMs) clear();
   if (data.ask) {
@@ -118,10 +126,7 @@ scope.addEventListener('message', (event) => {
     stopIfEmpty();
     return;
   }
-  if (data.drop) {
-    dropMatching(() => true);
-    given.clear();
-  } else if (!Array.isArray(data.files)) return;
+  if (!Array.isArray(data.files)) return;
   let last: Kept | undefined;
   const keep = (file: Kept): void => {
     if (file.service !== last?.service || file.owner !== last.owner) dropOthers(file);

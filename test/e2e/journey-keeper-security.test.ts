@@ -151,6 +151,20 @@ test('after a sign-out in another tab, the keeper gives nothing', async () => {
   assert.equal(await ask(other, upload), 0);
 });
 
+test('after a sign-out in a frame of the same site, the keeper gives nothing', async () => {
+  const upload = await openUploading();
+  await leave(upload);
+  const page = await world.context.newPage();
+  await page.goto(
+    world.pages.add('/embedder.html', `<iframe src="${world.pages.origin}/index.html"></iframe>`),
+  );
+  const [, frame] = page.frames();
+  assert.ok(frame);
+  await frame.waitForFunction(() => customElements.get('secure-uploader'), null, { polling: 50 });
+  await frame.evaluate(() => document.querySelector('secure-uploader')?.signOut());
+  assert.equal(await ask(page, upload), 0);
+});
+
 test('after a sign-out of a page whose settings are invalid, the keeper gives nothing', async () => {
   const upload = await openUploading();
   await leave(upload);

@@ -64,10 +64,18 @@ it('the keeper takes files only of pages, and gives them only to pages', () => {
   ] as const) {
     send({ files: [kept(key)] }, source);
     expect(send(toAll, source), key).to.deep.equal([]);
-    send({ drop: true }, source);
   }
+  send({ drop: true }, null);
   const [files] = send(toAll, { frameType: 'auxiliary' }) as { key: string }[][];
   expect(files?.map(({ key }) => key)).to.deep.equal(['of a page']);
+  send({ drop: true }, page);
+  for (const frameType of ['nested', 'top-level', 'none']) {
+    send({ files: [kept('of a page')] }, page);
+    // As a message of a frame, this drops, and nothing else.
+    const both = { drop: true, ...toAll, files: [kept('of a frame')] };
+    expect(send(frameType === 'nested' ? both : { drop: true }, { frameType })).to.deep.equal([]);
+    expect(send(toAll, page), `after a sign-out in a page of the type ${frameType}`).to.deep.equal([[]]);
+  }
   send({ drop: true }, page);
 });
 
