@@ -103,6 +103,15 @@ export const userMutations = [
     title: 'the report has no span and no error of before, nor of what is being stopped',
   },
   {
+    rule: 'D60',
+    says: 'A deletion of saved uploads that a sign-out could not complete, because the database refused or was late or the page was closed, is finished in the first use of saved uploads in any tab or visit, before they are listed, read or saved; if that fails, nothing is listed or saved. If `localStorage` is blocked, full or cleared, only the page of the sign-out can finish it',
+    file: 'src/engine/deletion.ts',
+    before: 'isDeletionLeft() ? this.#finish().then(() => use(...given)) : use(...given);',
+    after: 'use(...given);',
+    test: 'test/engine/deletion.test.ts',
+    title: 'are deleted by the next uploader, which lists none of them',
+  },
+  {
     rule: 'D61',
     says: 'The file keeper drops its files at a sign-out in any page or frame of its origin, but not for a message without one',
     file: 'src/keeper/file-keeper.ts',

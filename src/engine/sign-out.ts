@@ -3,9 +3,9 @@
 import type { AuthSession } from '../auth/types.ts';
 import type { Session, WithToken } from '../core/types.ts';
 import { type CurrentUser, endPeriod } from '../core/user.ts';
-import { dropKept } from '../keeper/drop-kept.ts';
 import { createUploadStore } from '../store/uploads.ts';
 import type { Service } from './connection.ts';
+import { Deletion } from './deletion.ts';
 import type { Restorer, RestorerParts } from './restore.ts';
 
 interface Leaving {
@@ -16,6 +16,7 @@ interface Leaving {
 
 export interface SignOutParts extends Omit<RestorerParts, 'onReturn'> {
   readonly restorer: Restorer;
+  readonly deletion: Deletion;
 }
 
 export class SignOut {
@@ -110,13 +111,10 @@ export class SignOut {
   }
 
   async #deleteAll(): Promise<void> {
-    const { commands, restorer, scheduler, store } = this.#parts;
+    const { commands, deletion, restorer, scheduler } = this.#parts;
     this.#stopAdding();
-    const stopped = commands.applyTo(scheduler.all, { type: 'abandon' });
-    const cleared = store.clear();
-    await Promise.allSettled([stopped, cleared, restorer.dropKept()]);
-    // A run may have saved data while it was being stopped.
-    await store.clear();
+    restorer.forgetKept();
+    await deletion.run(commands.applyTo(scheduler.all, { type: 'abandon' }));
   }
 
   /** Deletes the records of the uploads in the list, unless they are those of uploads that began later. */
@@ -134,6 +132,4 @@ export class SignOut {
  * Deletes the saved uploads of this origin, and the files that are kept for the next page. Used if the settings are too incomplete
  * to create an engine.
  */
-export async function deleteUploads(): Promise<void> {
-  await Promise.all([createUploadStore().clear(), dropKept()]);
-}
+export const deleteUploads = (): Promise<void> => new Deletion(createUploadStore()).run();

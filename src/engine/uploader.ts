@@ -15,6 +15,7 @@ import { type Warn, warnOnce } from '../core/warn.ts';
 import { createUploadStore } from '../store/uploads.ts';
 import { Commands } from './commands.ts';
 import { Connections, type ConnectOptions, connect, type Service } from './connection.ts';
+import { Deletion } from './deletion.ts';
 import { Intake } from './intake.ts';
 import { createLateTrace } from './late-trace.ts';
 import { Reconnect } from './reconnect.ts';
@@ -124,7 +125,8 @@ export class Uploader {
       commitDeadlineMs: options.commitDeadlineMs,
       times: options.times,
     };
-    const store = options.store ?? createUploadStore();
+    const deletion = new Deletion(options.store ?? createUploadStore());
+    const { store } = deletion;
     const shared = {
       scheduler: this.#scheduler,
       commands: this.#commands,
@@ -136,7 +138,7 @@ export class Uploader {
     this.#intake = new Intake(shared);
     const parts = { ...shared, intake: this.#intake };
     this.#restorer = new Restorer({ ...parts, onReturn: () => this.#restoreAgain() });
-    this.#signOut = new SignOut({ ...parts, restorer: this.#restorer }, this.#user);
+    this.#signOut = new SignOut({ ...parts, deletion, restorer: this.#restorer }, this.#user);
     this.#user.connect();
     if (options.onSpan) this.#trace.load().catch(reportError);
     this.#restored = this.#restore();
@@ -363,8 +365,8 @@ export class Uploader {
 
   /**
    * Deletes the token, empties the list, and deletes all saved uploads of this origin, even offline. Then signs out on the service,
-   * with a timeout of 10 seconds. Rejects with `store-unavailable` if saved data could not be deleted. `of` is for the element
-   * only.
+   * with a timeout of 10 seconds. Rejects with `store-unavailable` if saved data could not be deleted: then the next uploader that
+   * uses saved uploads, in any tab or visit, deletes them first. `of` is for the element only.
    *
    * @example
    * ```ts

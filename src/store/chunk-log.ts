@@ -58,7 +58,7 @@ export function createChunkLog(name: string, deadlineMs: number) {
         if (next.length < BATCH_SIZE) return ids;
       }
     },
-    clear: () => database.write((store) => void store.clear()),
+    write: database.write,
   };
 }
 

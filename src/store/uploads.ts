@@ -301,11 +301,14 @@ export function createUploadStore({
       lost.clear();
       // The keys contain file names, so they are deleted for privacy.
       touchedMs.clear();
-      const cleared = await Promise.allSettled([
-        records.write((store) => void store.clear()),
-        chunkLog.clear(),
-      ]);
+      // A deletion that is late may wait until the next user has saved uploads.
+      let isGivenUp = false;
+      const empty = (store: IDBObjectStore): void => {
+        if (!isGivenUp) store.clear();
+      };
+      const cleared = await Promise.allSettled([records.write(empty), chunkLog.write(empty)]);
       const failed = cleared.find((result) => result.status === 'rejected');
+      isGivenUp = failed !== undefined;
       if (failed)
         throw new UploaderError('store-unavailable', 'Saved uploads could not be deleted', {
           cause: failed.reason,

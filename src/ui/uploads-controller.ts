@@ -11,6 +11,7 @@ import {
   type Settings,
   type SettingsInput,
 } from '../core/config.ts';
+import { leaveDeletion } from '../core/deletion.ts';
 import { EMPTY_SNAPSHOT } from '../core/empty-snapshot.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
 import { preconnect } from '../core/preconnect.ts';
@@ -52,12 +53,6 @@ export const code = {
   againMs: 1000,
   longestMs: 120_000,
 };
-
-/**
- * Mark in `localStorage`: a sign-out could not delete saved uploads, because the code for it could not be loaded. The next page
- * that loads the code deletes them first.
- */
-const DELETION_MARK = 'secure-uploader:delete';
 
 /**
  * A call that waits for the uploads. One with `files` also waits until the user tries again, and while `base-url` is missing or a
@@ -186,7 +181,10 @@ export class UploadsController implements ReactiveController {
   async signOut(): Promise<void> {
     // The engine may come late, or never.
     const period = currentPeriod();
-    if (!this.uploads) endPeriod(period);
+    if (!this.uploads) {
+      leaveDeletion();
+      endPeriod(period);
+    }
     try {
       await this.use(({ uploader }) => uploader.signOut(period));
     } catch (error) {
@@ -235,10 +233,7 @@ export class UploadsController implements ReactiveController {
     if (this.uploads || this.#isLoading) return;
     this.#isLoading = true;
     this.#import()
-      .then(async (module) => {
-        await finishDeletion(module);
-        this.#open(module);
-      })
+      .then((module) => this.#open(module))
       .catch((error: unknown) => {
         const isExpected = error instanceof UploaderError;
         if (!isExpected) reportError(error);
@@ -287,11 +282,9 @@ export class UploadsController implements ReactiveController {
 
   /** Deletes saved uploads without an engine, now or when the code for it can be loaded again. */
   async #deleteUploads(): Promise<void> {
-    setDeletionMark(true);
     if (this.failure) return;
     const module = await this.#import();
     await module.deleteUploads();
-    setDeletionMark(false);
   }
 
   /** In the order of the calls: a sign-out that waits must not end what the page has set since. */
@@ -362,33 +355,5 @@ export class UploadsController implements ReactiveController {
     this.#loggedMessage = message;
     this.#problem = { error, isShown: true };
     this.#host.requestUpdate();
-  }
-}
-
-function isDeletionMarked(): boolean {
-  try {
-    return localStorage.getItem(DELETION_MARK) !== null;
-  } catch {
-    return false;
-  }
-}
-
-function setDeletionMark(isSet: boolean): void {
-  try {
-    if (isSet) localStorage.setItem(DELETION_MARK, '1');
-    else localStorage.removeItem(DELETION_MARK);
-  } catch {
-    // Without storage, nothing is saved.
-  }
-}
-
-/** Deletes the saved uploads that an earlier sign-out had to leave. Never rejects: if it fails, the next page tries again. */
-async function finishDeletion(module: UploadsModule): Promise<void> {
-  if (!isDeletionMarked()) return;
-  try {
-    await module.deleteUploads();
-    setDeletionMark(false);
-  } catch (error) {
-    reportError(error);
   }
 }

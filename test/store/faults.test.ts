@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
-import { rejection } from '../support/collect.ts';
+import { rejection, until } from '../support/collect.ts';
 import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
@@ -253,6 +253,37 @@ describe('a missing database', () => {
     await store.save(recordOf());
     expect(await store.find('key')).not.to.equal(undefined);
   });
+});
+
+it('a deletion that was given up deletes nothing later, when the next user has saved uploads', async () => {
+  await store.save(recordOf({ key: 'of-ann' }));
+  const { open } = IDBFactory.prototype;
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const late = createUploadStore({ name, deadlineMs: 50 });
+  try {
+    IDBFactory.prototype.open = function opensLate(this: IDBFactory, ...given) {
+      const request = {} as Record<string, unknown>;
+      void released.then(() => {
+        const own = open.apply(this, given);
+        own.onsuccess = () => {
+          request.result = own.result;
+          (request.onsuccess as () => void)();
+        };
+      });
+      return request as unknown as IDBOpenDBRequest;
+    };
+    expect(await rejection(late.clear())).to.include({ code: 'store-unavailable' });
+  } finally {
+    IDBFactory.prototype.open = open;
+  }
+  await store.clear();
+  await store.save(recordOf({ key: 'of-bob' }));
+  release();
+  await until(() => late.fileBytes().then(Number.isFinite, () => false));
+  expect((await store.list()).map(({ key }) => key)).to.deep.equal(['of-bob']);
 });
 
 describe('a full disk', () => {

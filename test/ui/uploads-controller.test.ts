@@ -3,8 +3,10 @@
 import { expect, fixture, html } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { Uploader } from '../../src/engine/uploader.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { code, type UploadsModule } from '../../src/ui/uploads-controller.ts';
+import { recordOf } from '../store/saved.ts';
 import { type Deferred, deferred, rejection, settled, until } from '../support/collect.ts';
 import { replace, watchBrowser } from '../support/world.ts';
 import { all, button, one, pick, textFile, textOf, transferOf } from './support.ts';
@@ -372,13 +374,11 @@ describe('an element whose engine cannot be loaded', () => {
     const signedOut = rejection<UploaderError>(element.signOut());
     await failTwice();
     expect((await signedOut).code).to.equal('network');
-    const deleted: string[] = [];
-    replace(code, 'load', async () => ({
-      ...(await load()),
-      deleteUploads: async () => void deleted.push('all'),
-    }));
+    const store = createUploadStore();
+    await store.save(recordOf());
+    replace(code, 'load', load);
     button(element, 'Try again').click();
-    await until(() => deleted.length === 1);
+    await until(async () => (await store.list()).length === 0);
     await element.clear();
     expect(element.snapshot.files).to.deep.equal([]);
     expect(localStorage.getItem('secure-uploader:delete')).to.equal(null);

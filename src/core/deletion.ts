@@ -1,0 +1,64 @@
+// The mark in `localStorage` of a deletion of saved uploads: set before a sign-out deletes them, and removed after that. The page
+// that finds it later finishes the deletion before it lists, reads or saves uploads. So nothing that it deletes is of the next
+// user.
+
+import { createId } from './create-id.ts';
+
+const NAME = 'secure-uploader:delete';
+
+/** The mark while the storage is blocked or full. No other document has it. */
+let unstored: string | undefined;
+/** The deletions that this page is doing, by their marks. */
+const running = new Map<string, Promise<void>>();
+
+function readMark(): string | undefined {
+  try {
+    return localStorage.getItem(NAME) ?? unstored;
+  } catch {
+    return unstored;
+  }
+}
+
+function writeMark(mark: string | undefined): void {
+  unstored = undefined;
+  try {
+    if (mark === undefined) localStorage.removeItem(NAME);
+    else localStorage.setItem(NAME, mark);
+  } catch {
+    unstored = mark;
+  }
+}
+
+/** Leaves a deletion to the next uploader that uses saved uploads. Returns its mark. */
+export function leaveDeletion(): string {
+  const mark = createId();
+  writeMark(mark);
+  return mark;
+}
+
+/** Returns true if a deletion was left: its page is closed, or it has failed. */
+export function isDeletionLeft(): boolean {
+  const mark = readMark();
+  return mark !== undefined && !running.has(mark);
+}
+
+/** The deletions that this page is doing. */
+export const runningDeletions = (): Iterable<Promise<void>> => running.values();
+
+/** Deletes with `run`. If that fails, or the page is closed, the deletion is left. Also finishes those that were left. */
+export async function completeDeletion(run: () => Promise<void>): Promise<void> {
+  const mark = leaveDeletion();
+  const deleted = run();
+  running.set(mark, deleted);
+  try {
+    await deleted;
+  } catch (error) {
+    running.delete(mark);
+    leaveDeletion();
+    throw error;
+  }
+  running.delete(mark);
+  // Another deletion has set its mark instead. If it ends first, the mark is that of one that is still running.
+  const [other] = running.keys();
+  if (readMark() === mark) writeMark(other);
+}

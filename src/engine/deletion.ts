@@ -1,0 +1,56 @@
+// Deletes all saved uploads when the user signs out, and finishes the deletions that others have left.
+
+import { completeDeletion, isDeletionLeft, runningDeletions } from '../core/deletion.ts';
+import { dropKept } from '../keeper/drop-kept.ts';
+import type { UploadStore } from '../store/uploads.ts';
+
+export class Deletion {
+  /** The store. Each use of it first finishes a deletion that was left, and rejects if that fails. */
+  readonly store: UploadStore;
+  readonly #all: UploadStore;
+  #finishing: Promise<void> | undefined;
+
+  constructor(all: UploadStore) {
+    const after =
+      <Given extends readonly unknown[], Result>(use: (...given: Given) => Promise<Result>) =>
+      (...given: Given): Promise<Result> =>
+        isDeletionLeft() ? this.#finish().then(() => use(...given)) : use(...given);
+    const keys = after<Parameters<UploadStore['keys']>, readonly string[]>((...given) => all.keys(...given));
+    this.#all = all;
+    this.store = {
+      find: after((key) => all.find(key)),
+      save: after((...given) => all.save(...given)),
+      update: after((...given) => all.update(...given)),
+      fileBytes: after(() => all.fileBytes()),
+      saveChunks: after((...given) => all.saveChunks(...given)),
+      remove: after((...given) => all.remove(...given)),
+      // An upload that is being stopped uses the store, too. Who lists uploads waits for the end.
+      keys: async (...given) => {
+        await Promise.allSettled(runningDeletions());
+        return keys(...given);
+      },
+      list: after((...given) => all.list(...given)),
+      prune: after((...given) => all.prune(...given)),
+      clear: () => this.run(),
+    };
+  }
+
+  /**
+   * Deletes all saved uploads, and the files that are kept for the next page; once more after `stopped`, because uploads save data
+   * while they are being stopped. Rejects with `store-unavailable` if some data could not be deleted: it is left.
+   */
+  run(stopped?: Promise<unknown>): Promise<void> {
+    return completeDeletion(async () => {
+      const [cleared] = await Promise.allSettled([this.#all.clear(), dropKept(), stopped]);
+      if (stopped) await this.#all.clear();
+      else if (cleared.status === 'rejected') throw cleared.reason;
+    });
+  }
+
+  #finish(): Promise<void> {
+    this.#finishing ??= this.run().finally(() => {
+      this.#finishing = undefined;
+    });
+    return this.#finishing;
+  }
+}
