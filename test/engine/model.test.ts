@@ -10,11 +10,11 @@ import { firstSeed, isFullSize, onlySeed } from '../support/scope.ts';
 const seed = onlySeed ?? firstSeed;
 const isChromium = 'userAgentData' in navigator;
 /**
- * Number of runs, one after the other, because a sign-out is one for all uploaders of a page. A test has five, because a run takes
+ * Number of runs, one after the other, because a sign-out is one for all uploaders of a page. A test has two, because a run takes
  * seconds on a busy machine. WebKit is slower, so it has only four.
  */
 const RUNS = isChromium ? (isFullSize ? 1200 : 50) : 4;
-const TESTS = Math.ceil(RUNS / 5);
+const TESTS = Math.ceil(RUNS / 2);
 /** Longest search for the shortest list of commands that fails, in milliseconds. Less than the timeout of a test. */
 const SEARCH_MS = 40_000;
 
