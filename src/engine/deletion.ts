@@ -42,7 +42,7 @@ export class Deletion {
   run(stopped?: Promise<unknown>): Promise<void> {
     return completeDeletion(async () => {
       const [cleared] = await Promise.allSettled([this.#all.clear(), dropKept(), stopped]);
-      if (stopped) await this.#all.clear();
+      if (stopped !== undefined) await this.#all.clear();
       else if (cleared.status === 'rejected') throw cleared.reason;
     });
   }

@@ -6,7 +6,8 @@ import type { AuthOptions, CredentialField } from '../core/auth-options.ts';
 import type { Change } from '../core/changes.ts';
 import { createSettings, type Settings } from '../core/config.ts';
 import type { AuthSnapshot } from '../core/types.ts';
-import { type LoginForm, openSignIn, type SignIn } from '../engine/sign-in.ts';
+import { sleep } from '../core/wait.ts';
+import { openSignIn, type SignIn } from '../engine/sign-in.ts';
 import { Countdown } from './countdown.ts';
 import { textsOf } from './languages.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from './login-messages.ts';
@@ -56,9 +57,8 @@ export class SecureUploaderLogin extends LitElement {
   readonly #texts = textsOf(this, ENGLISH_LOGIN);
   readonly #id = `secure-uploader-login-${++count}`;
   #signIn: SignIn | undefined;
-  /** The form of the attempt that `#email` is from. */
-  #attempt: LoginForm | undefined;
   #unsubscribe: (() => void) | undefined;
+  #removal = new AbortController();
   #email = '';
   #isPasswordShown = false;
   #shownAuth: AuthSnapshot | undefined;
@@ -72,6 +72,7 @@ export class SecureUploaderLogin extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
+    this.#removal.abort();
     // A form that is moved may get into a root without its styles.
     const root = this.getRootNode() as Document | ShadowRoot;
     adopt(root, [login]);
@@ -81,7 +82,12 @@ export class SecureUploaderLogin extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#leave();
+    // In the next task, because an element that is moved is connected again by then.
+    this.#removal = new AbortController();
+    sleep(0, this.#removal.signal).then(
+      () => this.#leave(),
+      () => undefined,
+    );
     shown.delete(this);
     for (const other of shown) other.requestUpdate();
   }
@@ -102,13 +108,12 @@ export class SecureUploaderLogin extends LitElement {
     }
     this.#leave();
     this.#signIn = next;
-    // The user may have changed while this element was not in the page, unless it was only moved.
-    if (this.#attempt !== next.form) this.#email = '';
-    this.#attempt = next.form;
-    this.#unsubscribe = next.session.subscribe(() => this.requestUpdate());
+    this.#unsubscribe = next.session.subscribe(() => this.isConnected && this.requestUpdate());
   }
 
+  /** Ends the attempt. The next one may be that of another user. */
   #leave(): void {
+    this.#email = '';
     this.#unsubscribe?.();
     this.#signIn?.session.close();
     this.#signIn = undefined;

@@ -51,6 +51,8 @@ const attributes = async (owner: string): Promise<string> => {
   return `keeper-url="${keeper}" chunk-size="1MiB" owner="${owner}" data-token="${token}"`;
 };
 
+const framed = (name: string): string => `<iframe src="${world.pages.origin}/${name}.html"></iframe>`;
+
 const openPlain = async (): Promise<Page> => {
   const page = await world.context.newPage();
   await page.goto(`${world.pages.origin}/plain.html`);
@@ -134,6 +136,9 @@ const ask = (page: Page, upload: Uploading, more: object = {}): Promise<number> 
     [keeper, { ...requestOf(upload), ...more }] as const,
   );
 
+const signOut = (page: Page | Frame): Promise<void> =>
+  page.evaluate(() => document.querySelector('secure-uploader')?.signOut());
+
 test('the keeper gives a file to a page of the same service and owner, once', async () => {
   const upload = await openUploading();
   await leave(upload);
@@ -147,7 +152,7 @@ test('after a sign-out in another tab, the keeper gives nothing', async () => {
   const upload = await openUploading();
   const other = await world.open(await attributes(upload.owner), { path: '/other.html' });
   await leave(upload);
-  await other.evaluate(() => document.querySelector('secure-uploader')?.signOut());
+  await signOut(other);
   assert.equal(await ask(other, upload), 0);
 });
 
@@ -155,13 +160,11 @@ test('after a sign-out in a frame of the same site, the keeper gives nothing', a
   const upload = await openUploading();
   await leave(upload);
   const page = await world.context.newPage();
-  await page.goto(
-    world.pages.add('/embedder.html', `<iframe src="${world.pages.origin}/index.html"></iframe>`),
-  );
+  await page.goto(world.pages.add('/embedder.html', framed('index')));
   const [, frame] = page.frames();
   assert.ok(frame);
   await frame.waitForFunction(() => customElements.get('secure-uploader'), null, { polling: 50 });
-  await frame.evaluate(() => document.querySelector('secure-uploader')?.signOut());
+  await signOut(frame);
   assert.equal(await ask(page, upload), 0);
 });
 
@@ -169,37 +172,24 @@ test('after a sign-out of a page whose settings are invalid, the keeper gives no
   const upload = await openUploading();
   await leave(upload);
   const page = await world.context.newPage();
-  await page.goto(
-    world.pages.add(
-      '/broken.html',
-      `<secure-uploader base-url="ftp://files.test" keeper-url="${keeper}"></secure-uploader>`,
-    ),
-  );
+  const html = `<secure-uploader base-url="ftp://files.test" keeper-url="${keeper}"></secure-uploader>`;
+  await page.goto(world.pages.add('/broken.html', html));
   await page.waitForFunction(() => customElements.get('secure-uploader'), null, { polling: 50 });
-  await page.evaluate(() =>
-    document
-      .querySelector('secure-uploader')
-      ?.signOut()
-      .catch(() => undefined),
-  );
+  await signOut(page).catch(() => undefined);
   assert.equal(await ask(page, upload), 0);
 });
 
-test('after a sign-out of a page with no-resume, the keeper gives nothing', async () => {
-  const upload = await openUploading();
-  const other = await world.open(`no-resume ${await attributes(upload.owner)}`, { path: '/other.html' });
-  await leave(upload);
-  await other.evaluate(() => document.querySelector('secure-uploader')?.signOut());
-  assert.equal(await ask(other, upload), 0);
-});
-
-test('after a sign-out of a page without keeper-url, the keeper gives nothing', async () => {
-  const upload = await openUploading();
-  const other = await world.open(`owner="${upload.owner}"`, { path: '/other.html' });
-  await leave(upload);
-  await other.evaluate(() => document.querySelector('secure-uploader')?.signOut());
-  assert.equal(await ask(other, upload), 0);
-});
+for (const [what, attributesOf] of [
+  ['with no-resume', async (owner: string) => `no-resume ${await attributes(owner)}`],
+  ['without keeper-url', (owner: string) => `owner="${owner}"`],
+] as const)
+  test(`after a sign-out of a page ${what}, the keeper gives nothing`, async () => {
+    const upload = await openUploading();
+    const other = await world.open(await attributesOf(upload.owner), { path: '/other.html' });
+    await leave(upload);
+    await signOut(other);
+    assert.equal(await ask(other, upload), 0);
+  });
 
 test('after a change of the owner in another tab, the keeper gives nothing', async () => {
   const upload = await openUploading();
@@ -249,9 +239,7 @@ for (const [title, host] of [
     try {
       embedder.allow(world.pages.origin);
       const page = await world.context.newPage();
-      await page.goto(
-        embedder.add('/embedder.html', `<iframe src="${world.pages.origin}/index.html"></iframe>`),
-      );
+      await page.goto(embedder.add('/embedder.html', framed('index')));
       const [, frame] = page.frames();
       assert.ok(frame);
       // In a page of another site, the browser has separate storage for the frame, so that it has no upload to resume.
@@ -326,8 +314,7 @@ test('a frame in a page of another site gets no file from a tab that is open', a
       return page;
     });
     await upload.page.evaluate(() => document.querySelector('secure-uploader')?.pause());
-    const embedding = `<iframe src="${world.pages.origin}/plain.html"></iframe>`;
-    const [, frame] = (await openIn(embedder.add('/embedder.html', embedding))).frames();
+    const [, frame] = (await openIn(embedder.add('/embedder.html', framed('plain')))).frames();
     assert.ok(frame);
     await frame.waitForLoadState();
     await askTabs(frame, upload);

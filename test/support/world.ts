@@ -102,6 +102,17 @@ export function replace<T extends object>(target: T, name: keyof T & string, val
   });
 }
 
+/** Returns the names that are written to `localStorage` from now on, in their order, until the end of the test. */
+export function recordWrites(): readonly string[] {
+  const { setItem } = Storage.prototype;
+  const names: string[] = [];
+  replace(Storage.prototype, 'setItem', function (this: Storage, name: string, value: string) {
+    names.push(name);
+    setItem.call(this, name, value);
+  });
+  return names;
+}
+
 /** Window that never responds. The window is open until `closed` is set. */
 export interface FakeWindow {
   closed: boolean;
