@@ -366,7 +366,7 @@ export class Uploader {
   /**
    * Deletes the token, empties the list, and deletes all saved uploads of this origin, even offline. Then signs out on the service,
    * with a timeout of 10 seconds. Rejects with `store-unavailable` if saved data could not be deleted: then the next uploader that
-   * uses saved uploads, in any tab or visit, deletes them first. `of` is for the element only.
+   * uses saved uploads, in any tab or visit, deletes them first.
    *
    * @example
    * ```ts
@@ -377,8 +377,13 @@ export class Uploader {
    * }
    * ```
    */
-  signOut(of = currentPeriod()): Promise<void> {
-    return this.#signOut.begin(this.#connections.services, of);
+  signOut(): Promise<void> {
+    return this.endPeriod(currentPeriod());
+  }
+
+  /** @internal Signs out, unless the period is over: the element may have waited for the engine meanwhile. */
+  endPeriod(period: string): Promise<void> {
+    return this.#signOut.begin(this.#connections.services, period);
   }
 
   /**

@@ -186,7 +186,7 @@ export class UploadsController implements ReactiveController {
       endPeriod(period);
     }
     try {
-      await this.use(({ uploader }) => uploader.signOut(period));
+      await this.use(({ uploader }) => uploader.endPeriod(period));
     } catch (error) {
       if (!this.uploads) await this.#deleteUploads();
       throw error;
