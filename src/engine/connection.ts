@@ -218,6 +218,11 @@ export class Connections {
     this.preload();
   }
 
+  /** Sign-in session of the current settings. */
+  get auth(): AuthSession {
+    return this.current.service.client.auth;
+  }
+
   get services(): readonly Service[] {
     return [...this.#services.values()];
   }

@@ -1,6 +1,5 @@
 // The public class of the headless engine.
 
-import type { AuthSession } from '../auth/types.ts';
 import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.ts';
 import { createSettings, type Settings, type SettingsInput } from '../core/config.ts';
 import { contentOf } from '../core/content.ts';
@@ -100,7 +99,7 @@ export class Uploader {
       connectionChange: () => this.#monitor.change,
     };
     this.#connections = new Connections(checked, (next) => open(next, this.#report, how), this.#onAuth);
-    this.#snapshots = new SnapshotStore(this.#auth.snapshot);
+    this.#snapshots = new SnapshotStore(this.#connections.auth.snapshot);
     this.#slots = new UploadSlots(checked.concurrency);
     this.#monitor = new ConnectionMonitor(checked.throttleBytesPerSecond);
     this.#scheduler = new Scheduler(this.#slots, this.#report);
@@ -214,7 +213,7 @@ export class Uploader {
   #apply(settings: Settings): void {
     const { owner } = this.settings;
     this.#connections.configure(settings);
-    this.#snapshots.setAuth(this.#auth.snapshot);
+    this.#snapshots.setAuth(this.#connections.auth.snapshot);
     this.#slots.configure(settings.concurrency);
     this.#scheduler.onLimitChange();
     this.#monitor.bytesPerSecond = settings.throttleBytesPerSecond;
@@ -355,12 +354,12 @@ export class Uploader {
   /** Starts sign-in. `via` overrides the setting `auth`. Call this method in a click handler, or the browser blocks the popup. */
   signIn(via?: 'popup' | 'redirect'): void {
     this.#connections.allowSignIn(this.#connections.current.service);
-    this.#auth.signIn(via);
+    this.#connections.auth.signIn(via);
   }
 
   /** Cancels a sign-in in progress. */
   cancelSignIn(): void {
-    this.#auth.cancel();
+    this.#connections.auth.cancel();
   }
 
   /**
@@ -438,7 +437,7 @@ export class Uploader {
     if (this.#state !== 'suspended') return;
     this.#state = 'open';
     this.#user.connect();
-    this.#snapshots.setAuth(this.#auth.snapshot);
+    this.#snapshots.setAuth(this.#connections.auth.snapshot);
     this.#monitor = new ConnectionMonitor(this.settings.throttleBytesPerSecond);
     this.#tabLocks.open();
     this.#scheduler.restore();
@@ -486,12 +485,9 @@ export class Uploader {
 
   readonly #report = (change: Change): void => this.#snapshots.report(change);
 
-  get #auth(): AuthSession {
-    return this.#connections.current.service.client.auth;
-  }
-
   readonly #onAuth = (service: Service): void => {
-    if (service === this.#connections.current.service) this.#snapshots.setAuth(this.#auth.snapshot);
+    if (service === this.#connections.current.service)
+      this.#snapshots.setAuth(this.#connections.auth.snapshot);
     this.#scheduler.onAuth(service);
     void this.#reconnect.run();
   };
