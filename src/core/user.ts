@@ -268,6 +268,13 @@ export class CurrentUser {
     else this.#changes.tell(change);
   }
 
+  /** True if a user has signed out of whom the listeners of `onChange` do not know yet: data of this user goes nowhere any more. */
+  get isSignedOut(): boolean {
+    const isConnected = this.#stop !== undefined;
+    if (isConnected && earlier.has(currentPeriod())) return false;
+    return changeSince(isConnected ? ownPeriod : this.#period, !isConnected)?.type === 'signed-out';
+  }
+
   /** Returns the mark of data that is kept from now on; `undefined` if no later page could tell whose it is. */
   mark(): Mark | undefined {
     const period = beginPeriod();

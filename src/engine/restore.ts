@@ -3,6 +3,7 @@
 import { Lane } from '../core/lane.ts';
 import { copyOfMetadata } from '../core/metadata.ts';
 import type { UploadRecord } from '../core/types.ts';
+import type { CurrentUser } from '../core/user.ts';
 import { abortable, inSlices, sleep } from '../core/wait.ts';
 import { dropKept, keyOfNew } from '../keeper/drop-kept.ts';
 import type { KeeperClient } from '../keeper/keeper-client.ts';
@@ -34,6 +35,7 @@ const KEEPER_MS = 10_000;
 export interface RestorerParts extends IntakeParts {
   readonly intake: Intake;
   readonly snapshots: SnapshotStore;
+  readonly user: CurrentUser;
   /** Called when the page comes back from the back/forward cache. */
   readonly onReturn: () => void;
 }
@@ -153,12 +155,13 @@ export class Restorer {
 
   /** Loads the keeper on first use, if `keeper-url` is set. Returns true if it is loaded now. */
   #loadKeeper({ settings: { keeperUrl } }: Connection): boolean {
-    const { context, scheduler, snapshots } = this.#parts;
+    const { context, scheduler, snapshots, user } = this.#parts;
     if (!keeperUrl || this.#keeper) return false;
     this.#keeper = import('../keeper/keeper-client.ts').then(
       ({ KeeperClient }) =>
         new KeeperClient(keeperUrl, {
           uploads: () => scheduler.all,
+          isSignedOut: () => user.isSignedOut,
           onChange: (listener) => snapshots.onChange(listener),
           warn: context.warn,
         }),

@@ -2,7 +2,7 @@
 
 import type { AuthSession } from '../auth/types.ts';
 import type { Session, WithToken } from '../core/types.ts';
-import { type CurrentUser, endPeriod } from '../core/user.ts';
+import { endPeriod } from '../core/user.ts';
 import { createUploadStore } from '../store/uploads.ts';
 import type { Service } from './connection.ts';
 import { Deletion } from './deletion.ts';
@@ -21,13 +21,11 @@ export interface SignOutParts extends Omit<RestorerParts, 'onReturn'> {
 
 export class SignOut {
   readonly #parts: SignOutParts;
-  readonly #user: CurrentUser;
   #leaving: Leaving | undefined;
 
-  constructor(parts: SignOutParts, user: CurrentUser) {
+  constructor(parts: SignOutParts) {
     this.#parts = parts;
-    this.#user = user;
-    user.onChange((change) => {
+    parts.user.onChange((change) => {
       parts.snapshots.dismissRejections();
       // Each session says so, too, but a session that is closed does not.
       if (change.type === 'signed-out') this.leave(change.isHere).catch(() => undefined);
@@ -78,8 +76,8 @@ export class SignOut {
    * removes only uploads whose file this page never had.
    */
   async leaveOwner(owner: string, next: string): Promise<void> {
-    this.#user.owner = next;
-    const { commands, restorer, scheduler } = this.#parts;
+    const { commands, restorer, scheduler, user } = this.#parts;
+    user.owner = next;
     this.#stopAdding();
     if (owner !== '') void restorer.dropKept();
     const left = scheduler.all.filter((upload) => owner !== '' || (!upload.picked && !upload.lost));

@@ -135,9 +135,9 @@ export class Uploader {
       snapshots: this.#snapshots,
     };
     this.#intake = new Intake(shared);
-    const parts = { ...shared, intake: this.#intake };
+    const parts = { ...shared, intake: this.#intake, user: this.#user };
     this.#restorer = new Restorer({ ...parts, onReturn: () => this.#restoreAgain() });
-    this.#signOut = new SignOut({ ...parts, deletion, restorer: this.#restorer }, this.#user);
+    this.#signOut = new SignOut({ ...parts, deletion, restorer: this.#restorer });
     this.#user.connect();
     if (options.onSpan) this.#trace.load().catch(reportError);
     this.#restored = this.#restore();

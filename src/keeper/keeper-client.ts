@@ -35,6 +35,8 @@ const DOCUMENT = `${performance.timeOrigin} ${Math.random()}`;
 
 export interface KeeperParts {
   readonly uploads: () => readonly KeptUpload[];
+  /** True if the user of the uploads has signed out, in another tab. */
+  readonly isSignedOut: () => boolean;
   readonly onChange: (listener: (change: Change) => void) => () => void;
   readonly warn: Warn;
 }
@@ -253,6 +255,7 @@ export class KeeperClient {
 
   /** Returns the files for the worker. `document` is the id of this document if it goes to the back/forward cache, otherwise ''. */
   #unfinished(document = ''): readonly Kept[] {
+    if (this.#parts.isSignedOut()) return [];
     const unfinished = this.#parts.uploads().flatMap((upload): Kept[] => {
       const { phase, state, picked, connection } = upload;
       const { record } = upload.resumeState;

@@ -5,10 +5,12 @@ import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
 import type { PickedFile } from '../../src/core/types.ts';
 import { deleteUploads } from '../../src/engine/sign-out.ts';
+import type { KeeperRequest } from '../../src/keeper/keeper-messages.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { newStore, type World, world } from '../support/world.ts';
+import { signOutAndClearUnnoticed, signOutUnnoticed } from '../support/other-page.ts';
+import { newStore, replace, type World, world } from '../support/world.ts';
 
 let keeperUrl = '';
 let store: UploadStore;
@@ -126,6 +128,34 @@ describe('with a file keeper, the next page', () => {
     const next = open();
     await until(() => names(next).includes('b.bin'));
   });
+
+  const ELEMENT_IS_AWAY = ', while the page was without its element';
+  for (const [what, act, when, count] of [
+    ['nothing of a user who has signed out in another tab', signOutUnnoticed, ELEMENT_IS_AWAY, 0],
+    ['nothing if another tab has also cleared the storage', signOutAndClearUnnoticed, ELEMENT_IS_AWAY, 0],
+    ['the file of a user who has not signed out', () => undefined, ELEMENT_IS_AWAY, 1],
+    ['nothing of a user who has signed out in another tab', signOutUnnoticed, ' a moment ago', 0],
+    ['the file of a user who has not signed out', () => undefined, '', 1],
+  ] as const)
+    it(`gets ${what}${when}`, async () => {
+      const first = open({ owner: 'ann', manual: true });
+      await first.uploader.addFiles([file]);
+      await areReady();
+      if (when === ELEMENT_IS_AWAY) await first.uploader.suspend();
+      act();
+      const { postMessage } = ServiceWorker.prototype;
+      const sent: unknown[] = [];
+      replace(
+        ServiceWorker.prototype,
+        'postMessage',
+        function (this: ServiceWorker, ...given: readonly [KeeperRequest, Transferable[]]) {
+          sent.push(...(given[0].files ?? []));
+          Reflect.apply(postMessage, this, given);
+        },
+      );
+      await leave(first);
+      expect(sent).to.have.length(count);
+    });
 
   it('continues an upload without choosing the file, and gets the file once', async () => {
     await leave(await begin());
