@@ -129,4 +129,22 @@ export const userMutations = [
     test: 'test/ui/login-element.test.ts',
     title: 'keeps no code after sending it, also while it waits, and not after a wrong one',
   },
+  {
+    rule: 'D63',
+    says: 'A page hands over no file of a user who has signed out in another tab, even if its element is not in the page',
+    file: 'src/keeper/keeper-client.ts',
+    before: '    if (this.#parts.isSignedOut()) return [];\n',
+    after: '',
+    test: 'test/engine/keeper.test.ts',
+    title: 'nothing of a user who has signed out in another tab',
+  },
+  {
+    rule: 'D64',
+    says: 'A copy of the sign-in form that a page has made or kept (htmx, Turbo) sends nothing, and is replaced by the form',
+    file: 'src/ui/views/login.ts',
+    before: 'kind === \'federated\');\n  return html`<form method="dialog"',
+    after: "kind === 'federated');\n  return html`<form",
+    test: 'test/ui/login-copies.test.ts',
+    title: 'does not leave the page before the element works, in the step "',
+  },
 ];

@@ -95,6 +95,8 @@ export class LoginController implements ReactiveController {
       form.toggleAttribute('focus-first', this.#isExpected);
       this.#fill(form);
       this.#form = form;
+      // A copy of the uploader has a copy of the form.
+      for (const copy of this.#host.querySelectorAll(':scope > [slot=login]')) copy.remove();
       this.#host.append(form);
     } catch (error) {
       this.#hasFailed = true;

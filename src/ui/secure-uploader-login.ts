@@ -67,6 +67,8 @@ export class SecureUploaderLogin extends LitElement {
 
   /** Renders into the light DOM, so that password managers can fill in the fields. */
   protected override createRenderRoot(): HTMLElement {
+    // A copy of this element has a copy of the form.
+    this.replaceChildren();
     return this;
   }
 

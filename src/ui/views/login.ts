@@ -162,12 +162,16 @@ const address = (view: LoginView, isFixed: boolean): TemplateResult =>
     isFixed,
   });
 
+/**
+ * The forms have the method `dialog`: pages keep and restore copies of their nodes, without listeners, and with another method a copy
+ * would put what is entered into the URL of the page.
+ */
 function credentials(view: LoginView): TemplateResult {
   const { messages, fields, idps, session } = view;
   const isBusy = view.auth.state === 'login';
   const locals = idps.filter(({ kind }) => kind === 'local');
   const others = idps.filter(({ kind }) => kind === 'federated');
-  return html`<form @submit=${view.onLogIn}>
+  return html`<form method="dialog" @submit=${view.onLogIn}>
       ${address(view, false)} ${fields.map((field) => credential(view, field))}
       ${
         locals.length > 1
@@ -221,7 +225,7 @@ function answer(view: LoginView): TemplateResult {
     </button>`;
   const isText = method?.family === 'recovery' || codeKind === 'alphanumeric';
   const inputmode = isText ? 'text' : 'numeric';
-  return html`<form @submit=${view.onAnswer}>
+  return html`<form method="dialog" @submit=${view.onAnswer}>
     ${delivery ? html`<p class="hint">${messages.sentTo(delivery)}</p>` : nothing}
     ${view.email ? address(view, true) : nothing}
     ${entry(view, { name: 'code', label: messages.code, type: 'text', autocomplete: 'one-time-code', inputmode })}
