@@ -75,6 +75,15 @@ export const settingsMutations = [
     title: 'the keeper takes files only of pages, and gives them only to pages',
   },
   {
+    rule: 'D65',
+    says: 'A misspelled attribute that means a setting that protects users is `bad-config`, unless the setting is set in another way',
+    file: 'src/ui/uploads-controller.ts',
+    before: '      refuseMisspellings(this.#host);\n',
+    after: '',
+    test: 'test/ui/settings-late.test.ts',
+    title: 'of a setting that protects lets no file in, until the setting is set: ',
+  },
+  {
     rule: 'D57',
     says: 'Where pages are developed, the console says with the first file if `owner`, `upload-origins` or `issuer` is missing, and on other hosts that the page was loaded over http',
     file: 'src/engine/warn-of-settings.ts',

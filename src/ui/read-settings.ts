@@ -1,7 +1,9 @@
-// Collects the settings from the element's properties. Warns about misspelled attributes, and about properties in HTML.
+// Collects the settings from the element's properties. Warns about misspelled attributes, and about properties in HTML; refuses
+// those that mean a setting that protects users.
 
 import type { LitElement } from 'lit';
-import type { SettingsInput } from '../core/config.ts';
+import { PROTECTING, type SettingsInput } from '../core/config.ts';
+import { UploaderError } from '../core/errors.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { wordOf } from './property.ts';
 
@@ -19,20 +21,49 @@ export function readSettings(host: SettingsHost & HTMLElement): SettingsInput {
 
 const plain = (name: string): string => name.replace(/[-_]/g, '');
 
+/** An attribute that does not exist, and the setting that it probably means. */
+interface Misspelling {
+  readonly name: string;
+  readonly meant: string;
+  readonly property: string;
+}
+
+function misspellingsIn(host: HTMLElement): readonly Misspelling[] {
+  const { observedAttributes: ours, elementProperties } = host.constructor as typeof LitElement;
+  const properties = [...elementProperties.keys(), 'token'] as string[];
+  const attributes = new Map(
+    [...elementProperties].map(([property, { attribute }]) => [String(attribute), String(property)]),
+  );
+  return host.getAttributeNames().flatMap((name) => {
+    if (ours.includes(name)) return [];
+    const attribute = ours.find((one) => plain(one) === plain(name));
+    const property = properties.find((one) => one.toLowerCase() === plain(name));
+    if (!attribute && property) return [{ name, meant: `the property ${property}`, property }];
+    const meant = attribute ?? (name[6] && ours.find((one) => one.startsWith(name.slice(0, 7))));
+    return meant ? [{ name, meant, property: attributes.get(meant) ?? meant }] : [];
+  });
+}
+
+const textOf = ({ name, meant }: Misspelling): string =>
+  `The attribute ${name} does not exist. Did you mean ${meant}?`;
+
+/**
+ * Throws `bad-config` if the page has misspelled a setting that protects users, and has not set it in another way: its default
+ * allows more than the page wants.
+ */
+export function refuseMisspellings(host: SettingsHost & HTMLElement): void {
+  for (const misspelling of misspellingsIn(host)) {
+    const setting = misspelling.property as keyof SettingsInput;
+    if (PROTECTING.includes(setting) && !host[setting])
+      throw new UploaderError('bad-config', textOf(misspelling));
+  }
+}
+
 /** Warns about misspelled attributes, about properties as attributes, and about attributes that "false" does not turn off. */
 export function warnOfAttributes(host: HTMLElement): void {
-  const { observedAttributes: ours, elementProperties } = host.constructor as typeof LitElement;
+  const { elementProperties } = host.constructor as typeof LitElement;
   for (const { type, attribute, converter } of elementProperties.values())
     if (type === Boolean && !converter && wordOf(host.getAttribute(String(attribute))) === 'false')
       warnOnceHere(`${attribute}="false" is on, as every value in HTML. Remove the attribute.`);
-  const properties = [...elementProperties.keys(), 'token'] as string[];
-  for (const name of host.getAttributeNames()) {
-    if (ours.includes(name)) continue;
-    const property = properties.find((one) => one.toLowerCase() === plain(name));
-    const meant =
-      ours.find((one) => plain(one) === plain(name)) ??
-      (property && `the property ${property}`) ??
-      (name[6] && ours.find((one) => one.startsWith(name.slice(0, 7))));
-    if (meant) warnOnceHere(`The attribute ${name} does not exist. Did you mean ${meant}?`);
-  }
+  for (const misspelling of misspellingsIn(host)) warnOnceHere(textOf(misspelling));
 }

@@ -19,7 +19,7 @@ import type { Snapshot } from '../core/types.ts';
 import { currentPeriod, endPeriod } from '../core/user.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { listenOnPage } from './page.ts';
-import { readSettings, type SettingsHost } from './read-settings.ts';
+import { readSettings, refuseMisspellings, type SettingsHost } from './read-settings.ts';
 import type { Uploads } from './uploads.ts';
 
 /** The module that is loaded late. */
@@ -337,6 +337,7 @@ export class UploadsController implements ReactiveController {
   /** Calls `read`. If `read` throws, the settings are invalid: shows this unless `isQuiet`, and rethrows the error. */
   #heed<T>(read: () => T, isQuiet = false): T {
     try {
+      refuseMisspellings(this.#host);
       const result = read();
       this.#problem = undefined;
       return result;

@@ -85,6 +85,42 @@ describe('a setting that a template has not filled in', () => {
   });
 });
 
+describe('a misspelled attribute', () => {
+  for (const [name, value, meant, property, right] of [
+    ['upload-origin', 'https://files.example', 'upload-origins', 'uploadOrigins', 'https://files.example'],
+    ['striplocation', 'true', 'strip-location', 'stripLocation', true],
+    ['max-filesize', '1MB', 'max-file-size', 'maxFileSize', '1MB'],
+    ['no-resumption', '', 'no-resume', 'noResume', true],
+    ['transform-file', 'redact', 'the property transformFile', 'transformFile', (file: File) => file],
+  ] as const)
+    it(`of a setting that protects lets no file in, until the setting is set: ${name}`, async () => {
+      const errors = watchErrors();
+      replace(console, 'warn', () => undefined);
+      const { element } = await world({ element: true, manual: true });
+      element.setAttribute(name, value);
+      // Browsers do not tell elements of attributes that they do not have.
+      await set(element, { parentId: 'folder-b' });
+      expect(isShown(element)).to.equal(true);
+      expect(errors).to.deep.equal([
+        `<secure-uploader>: The attribute ${name} does not exist. Did you mean ${meant}?`,
+      ]);
+      expect(await codeOf(element.addFiles(textFile('a.txt')))).to.equal('bad-config');
+      await set(element, { [property]: right });
+      await element.addFiles(textFile('b.txt'));
+      expect(element.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.txt']);
+    });
+
+  for (const name of ['chunksize', 'parent-idd', 'data-upload-origins', 'labels'])
+    it(`of another setting, or of the page, lets files in: ${name}`, async () => {
+      replace(console, 'warn', () => undefined);
+      const { element } = await world({ element: true, manual: true });
+      element.setAttribute(name, '1');
+      await set(element, { owner: 'ann' });
+      await element.addFiles(textFile('a.txt'));
+      expect(element.snapshot.files.map(({ name }) => name)).to.deep.equal(['a.txt']);
+    });
+});
+
 describe('a setting that becomes unreadable', () => {
   for (const maxFileSize of ['', '5OOMB'])
     it(`lets no file in with the settings of before: max-file-size="${maxFileSize}"`, async () => {
