@@ -6,7 +6,7 @@ import { shownText } from '../core/names.ts';
 import { needsUser } from '../core/phases.ts';
 import type { FileId, FileSnapshot, Snapshot } from '../core/types.ts';
 import { CurrentUser } from '../core/user.ts';
-import { tell } from './form-notice.ts';
+import { dismissNotice, tell } from './form-notice.ts';
 import type { Messages } from './messages.ts';
 import { listenOnPage } from './page.ts';
 import { Press } from './press.ts';
@@ -103,8 +103,13 @@ export abstract class FormControl extends LitElement {
     };
     this.#user.onUnsure(drop);
     this.#user.onChange(() => {
+      const wasWaiting = this.#waiting !== undefined;
+      this.#waiting = undefined;
       this.#values.clear();
       drop();
+      // A notice may name a file.
+      dismissNotice();
+      if (wasWaiting && this.#form?.isConnected) tell(this.#form, this.texts.notSent, false);
     });
     this.addController({
       hostConnected: () => this.#user.connect(),

@@ -38,8 +38,10 @@ const styles = css`
   }
 `;
 
-/** Removes the notice that is shown. */
 let dismiss = (): void => undefined;
+
+/** Removes the notice that is shown. */
+export const dismissNotice = (): void => dismiss();
 
 /**
  * Announces `text` to screen readers. Unless `isSeen`, also shows it at the bottom of the page, until the user presses somewhere or

@@ -1,10 +1,14 @@
 // A form that has waited for uploads, and is not sent, says so.
 
-import { expect } from '@open-wc/testing';
+import { expect, fixture, html } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { until } from '../support/collect.ts';
+import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
+import { code } from '../../src/ui/uploads-controller.ts';
+import { deferred, quietFor, until } from '../support/collect.ts';
+import { signOutElsewhere } from '../support/other-page.ts';
+import { replace } from '../support/world.ts';
 import { finish, type Stage, waiting } from './pressed-form.ts';
-import { button, shown } from './support.ts';
+import { button, shown, textFile } from './support.ts';
 
 const UNFINISHED = "Some files aren't uploaded yet. Finish uploading them, or remove them from the list.";
 const NOT_SENT = "The form wasn't sent.";
@@ -105,4 +109,54 @@ it('a form with an uploader in a hidden step says that it waits, and no longer w
   finish(stage);
   await until(() => stage.sent.length > 0);
   expect(notice()).to.deep.equal([]);
+});
+
+describe('when the user changes, a form that waits', () => {
+  afterEach(() => document.body.dispatchEvent(new Event('pointerdown', { bubbles: true })));
+
+  for (const [what, leave] of [
+    ['the user signs out in another tab', () => signOutElsewhere()],
+    ['the page names another owner', (element: SecureUploader) => Object.assign(element, { owner: 'bob' })],
+  ] as const)
+    it(`says so if ${what} while files are being read, and does not send it without them`, async () => {
+      const { load } = code;
+      const released = deferred();
+      replace(code, 'load', () => released.promise.then(load));
+      const form = await fixture<HTMLFormElement>(html`<form><button>Send</button></form>`);
+      const submissions: Event[] = [];
+      form.addEventListener('submit', (event) => {
+        event.preventDefault();
+        submissions.push(event);
+      });
+      const element = document.createElement('secure-uploader') as SecureUploader;
+      const connection = {
+        baseUrl: 'https://service.test',
+        parentId: 'folder-a',
+        auth: 'none',
+        owner: 'ann',
+      };
+      Object.assign(element, { ...connection, name: 'documents', submitWhenDone: true });
+      form.prepend(element);
+      await element.updateComplete;
+      void element.addFiles(textFile('a.txt')).catch(() => undefined);
+      form.querySelector('button')?.click();
+      await element.updateComplete;
+      expect(element.validationMessage).to.equal('The form will be sent when all files are uploaded.');
+      leave(element);
+      await until(() => notice()[0]?.endsWith(NOT_SENT) === true);
+      released.resolve();
+      await until(quietFor(50, () => submissions.length));
+      expect(submissions).to.deep.equal([]);
+    });
+
+  it('leaves no name of a file of the user before on the page', async () => {
+    const stage = await waiting();
+    hide(stage);
+    stage.element.formValue = () => undefined as never;
+    replace(globalThis, 'reportError', () => undefined);
+    finish(stage);
+    await until(() => notice()[0]?.includes('a.txt') === true);
+    signOutElsewhere();
+    await until(() => !notice().some((text) => text.includes('a.txt')));
+  });
 });
