@@ -9,7 +9,7 @@ import { shownText } from '../core/names.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { callService, isPause, record, toFailure } from './calls.ts';
 import { challengeRows, readResponse, type Step } from './challenge.ts';
-import type { Challenge, Effect, FlowEvent, FormHost, LoginForm } from './types.ts';
+import type { AuthEvent, Challenge, Effect, FlowEvent, FormHost, LoginForm } from './types.ts';
 
 const STEPS: readonly string[] = ['login', 'start', 'answer', 'poll'];
 
@@ -26,14 +26,18 @@ export function createLoginForm({ settings, post, begin, machine }: FormHost): L
 
   const challenge = (): Challenge | undefined => machine.model.challenge;
 
+  /** Dispatches `event`, whose effect takes what was entered. It is dropped if there is no effect, because another request runs. */
+  function submit(input: typeof entered, event: AuthEvent): void {
+    entered = input;
+    machine.dispatch(event);
+    entered = {};
+  }
+
   async function call(step: Step, signal: AbortSignal): Promise<PostAnswer> {
     const context = { settings, post, signal };
     let body = entered;
-    entered = {};
     if (step !== 'login') {
-      // The user may have submitted the credentials once more before this step.
-      const answer = step === 'answer' && body;
-      body = { challenge_token: token, method: challenge()?.method?.id, action: step, ...answer };
+      body = { challenge_token: token, method: challenge()?.method?.id, action: step, ...body };
       return callService('challenge', body, context);
     }
     if (authOptions.loginSendsChallenge === true && !machine.model.isSessionEnough) {
@@ -98,13 +102,11 @@ export function createLoginForm({ settings, post, begin, machine }: FormHost): L
       if (state !== 'login' && !challenge) token = verifier = undefined;
     },
     logIn(fields, idpId = settings.idpId ?? 'local') {
-      entered = { idp_id: idpId, ...fields };
-      machine.dispatch({ type: 'submit-login' });
+      submit({ idp_id: idpId, ...fields }, { type: 'submit-login' });
     },
     answer(code) {
       const isRecovery = challenge()?.method?.family === 'recovery';
-      entered = { code: isRecovery ? code.trim() : code.replace(/[\s-]/g, '') };
-      machine.dispatch({ type: 'submit' });
+      submit({ code: isRecovery ? code.trim() : code.replace(/[\s-]/g, '') }, { type: 'submit' });
     },
     async usePasskey() {
       const { signal: asked } = machine;
@@ -112,8 +114,7 @@ export function createLoginForm({ settings, post, begin, machine }: FormHost): L
       try {
         const credential = await askPasskey(challenge()?.publicKey ?? {}, settings, asked);
         if (asked.aborted) return;
-        entered = { credential };
-        machine.dispatch({ type: 'submit' });
+        submit({ credential }, { type: 'submit' });
       } catch (error) {
         machine.dispatch({ type: 'failed', error: toFailure(error, 'network'), generation });
       }
