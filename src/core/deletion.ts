@@ -1,6 +1,6 @@
 // The mark in `localStorage` of a deletion of saved uploads: set before a sign-out deletes them, and removed after that. The page
-// that finds it later finishes the deletion before it lists, reads or saves uploads. So nothing that it deletes is of the next
-// user.
+// that finds it later finishes the deletion before it lists, reads or saves uploads, so that the next user sees none of them. If
+// two tabs delete at once and one fails, what the next user has saved meanwhile may be deleted, too: it is then sent again.
 
 import { createId } from './create-id.ts';
 

@@ -130,8 +130,8 @@ function waysOut(view: LoginView): TemplateResult | typeof nothing {
 }
 
 /**
- * An input with its label; the error is its `aria-describedby`. The casts satisfy the template check, which allows
- * fewer attribute values than HTML.
+ * An input with its label; the error is its `aria-describedby`. The casts satisfy the template check, which allows fewer attribute
+ * values than HTML.
  */
 function entry(
   view: LoginView,
@@ -163,8 +163,8 @@ const address = (view: LoginView, isFixed: boolean): TemplateResult =>
   });
 
 /**
- * The forms have the method `dialog`: pages keep and restore copies of their nodes, without listeners, and with another method a copy
- * would put what is entered into the URL of the page.
+ * The forms have the method `dialog`: pages keep and restore copies of their nodes, without listeners, and with another method a
+ * copy would put what is entered into the URL of the page.
  */
 function credentials(view: LoginView): TemplateResult {
   const { messages, fields, idps, session } = view;
