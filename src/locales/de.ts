@@ -23,7 +23,8 @@ const de: LoginMessages = {
     'Diese Datei konnte nicht gelesen werden. Prüfen Sie, ob sie noch vorhanden und nicht in einer anderen App geöffnet ist, und wählen Sie sie dann erneut aus.',
   'file-changed':
     'Diese Datei wurde beim Hochladen geändert. Versuchen Sie es erneut, um die neue Version hochzuladen.',
-  'wrong-file': 'Diese Datei passt nicht zum unvollständigen Upload. Wählen Sie die ursprüngliche Datei aus.',
+  'wrong-file':
+    'Diese Datei gehört nicht zu diesem unterbrochenen Upload. Wählen Sie die ursprüngliche Datei aus.',
   'hash-failed': 'Diese Datei konnte nicht für den Upload vorbereitet werden. Versuchen Sie es erneut.',
   'transform-failed': 'Diese Datei konnte nicht für den Upload vorbereitet werden. Versuchen Sie es erneut.',
   'location-not-removed':
@@ -45,7 +46,7 @@ const de: LoginMessages = {
   'upload-refused':
     'Der Server hat den Upload abgelehnt. Versuchen Sie es erneut oder wenden Sie sich an den Website-Betreiber.',
   'storage-unreadable':
-    'Der Speicherserver kann von dieser Seite nicht verwendet werden. Wenden Sie sich an den Website-Betreiber.',
+    'Diese Seite hat keinen Zugriff auf den Speicherserver. Wenden Sie sich an den Website-Betreiber.',
   'upload-stalled':
     'Der Upload kommt nicht mehr voran. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.',
   'upload-restarted': 'Dieser Upload musste von vorn beginnen und dauert daher länger.',
@@ -88,7 +89,7 @@ const de: LoginMessages = {
   label: 'Dateien hochladen',
   dropFile: 'Datei hier ablegen',
   dropFiles: 'Dateien hier ablegen',
-  dropNow: 'Zum Hochladen ablegen',
+  dropNow: 'Zum Hochladen loslassen',
   turnedOff: 'Uploads sind deaktiviert',
   chooseFile: 'Datei auswählen',
   chooseFiles: 'Dateien auswählen',
@@ -100,8 +101,8 @@ const de: LoginMessages = {
     'Einige Dateien sind noch nicht hochgeladen. Schließen Sie die Uploads ab oder entfernen Sie die Dateien aus der Liste.',
   unsendable: (name) =>
     `${name} kann nicht mit diesem Formular gesendet werden. Entfernen Sie die Datei aus der Liste und fügen Sie sie dann erneut hinzu.`,
-  submitsLater: 'Das Formular wird gesendet, sobald alle Dateien hochgeladen sind.',
-  notSent: 'Das Formular wurde nicht gesendet.',
+  submitsLater: 'Das Formular wird abgesendet, sobald alle Dateien hochgeladen sind.',
+  notSent: 'Das Formular wurde nicht abgesendet.',
   loadFailed:
     'Es konnte nicht alles geladen werden, was für Uploads nötig ist. Prüfen Sie die Verbindung und versuchen Sie es erneut.',
   reload:
@@ -113,7 +114,7 @@ const de: LoginMessages = {
   }),
   list: 'Dateien',
   phases: {
-    queued: 'In Warteschlange',
+    queued: 'Wartet',
     hashing: 'Wird vorbereitet\u00a0…',
     uploading: 'Wird hochgeladen',
     committing: 'Wird abgeschlossen\u00a0…',
@@ -123,12 +124,12 @@ const de: LoginMessages = {
   },
   pauseReasons: {
     user: 'Pausiert',
-    offline: 'Warten auf Verbindung',
-    'signed-out': 'Warten auf Anmeldung',
-    challenge: 'Warten auf Anmeldung',
+    offline: 'Wartet auf Verbindung',
+    'signed-out': 'Wartet auf Anmeldung',
+    challenge: 'Wartet auf Anmeldung',
     'rate-limited': 'Server ausgelastet, neuer Versuch in Kürze',
     'other-tab': 'Wird in einem anderen Tab hochgeladen',
-    'slow-file': 'Warten auf die Datei',
+    'slow-file': 'Wartet auf die Datei',
     resuming: 'Wird fortgesetzt\u00a0…',
     'needs-file': 'Zum Fortsetzen die Datei erneut auswählen',
   },
@@ -149,8 +150,8 @@ const de: LoginMessages = {
   pauseAll: 'Alle pausieren',
   resumeAll: 'Alle fortsetzen',
   cancelAll: 'Alle abbrechen',
-  retryFailed: 'Fehlgeschlagene erneut versuchen',
-  clear: 'Abgeschlossene entfernen',
+  retryFailed: 'Fehlgeschlagene erneut hochladen',
+  clear: 'Fertige entfernen',
   progress: 'Fortschritt aller Dateien',
   progressOf: (name) => `Fortschritt von ${name}`,
   sizeOf: (sent, total) => `${sent} von ${total}`,
@@ -226,7 +227,7 @@ const de: LoginMessages = {
   usePasskey: 'Passkey verwenden',
   waitText:
     'Öffnen Sie die App auf Ihrem Smartphone und bestätigen Sie die Anfrage. Diese Seite wird automatisch aktualisiert.',
-  waitNumber: (number) => `Wählen Sie ${number} auf Ihrem Smartphone aus.`,
+  waitNumber: (number) => `Tippen Sie auf Ihrem Smartphone auf ${number}.`,
   sendAgain: 'Erneut senden',
   sendAgainIn: (count) => `Erneut senden in ${seconds(count)}`,
   seconds,

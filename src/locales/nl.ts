@@ -12,7 +12,7 @@ const notUploaded = plural({
 
 const nl: LoginMessages = {
   'bad-config':
-    'Uploaden is op deze pagina niet goed ingesteld. Neem contact op met de eigenaar van de site.',
+    'Uploaden is op deze pagina niet goed ingesteld. Neem contact op met de beheerder van de site.',
   'insecure-context': 'Voor uploaden is een beveiligde verbinding nodig. Open deze pagina via HTTPS.',
   'file-too-large': 'Te groot. Kies een kleiner bestand.',
   'file-type-refused': 'Bestandstype niet toegestaan. Kies een ander bestand.',
@@ -29,19 +29,19 @@ const nl: LoginMessages = {
   offline: 'Je bent offline. De upload wordt hervat zodra je weer online bent.',
   network: 'De server is niet bereikbaar. Controleer je verbinding en probeer het opnieuw.',
   timeout: 'Het duurde te lang voordat de server reageerde. Probeer het straks opnieuw.',
-  'rate-limited': 'De server is bezet. Probeer het straks opnieuw.',
-  forbidden: 'Je hebt geen rechten om hier te uploaden. Vraag de eigenaar van de site om toegang.',
+  'rate-limited': 'De server is overbelast. Probeer het straks opnieuw.',
+  forbidden: 'Je hebt geen rechten om hier te uploaden. Vraag de beheerder van de site om toegang.',
   'name-taken': 'Er bestaat al een bestand met deze naam. Upload jouw bestand onder een andere naam.',
   'session-expired':
     'Deze upload is verlopen. Staat het bestand niet in de map, verwijder het dan hier en voeg het opnieuw toe.',
   'service-failed': 'Er is iets misgegaan op de server. Probeer het straks opnieuw.',
-  'service-full': 'De server heeft geen ruimte meer. Neem contact op met de eigenaar van de site.',
+  'service-full': 'De server heeft geen ruimte meer. Neem contact op met de beheerder van de site.',
   'bad-response': 'De server heeft onverwachte gegevens gestuurd. Probeer het straks opnieuw.',
   'ticket-expired': 'De uploadlink is verlopen. Probeer het opnieuw.',
   'upload-refused':
-    'De server heeft de upload geweigerd. Probeer het opnieuw of neem contact op met de eigenaar van de site.',
+    'De server heeft de upload geweigerd. Probeer het opnieuw of neem contact op met de beheerder van de site.',
   'storage-unreadable':
-    'De opslagserver kan niet vanaf deze pagina worden gebruikt. Neem contact op met de eigenaar van de site.',
+    'De opslagserver kan niet vanaf deze pagina worden gebruikt. Neem contact op met de beheerder van de site.',
   'upload-stalled': 'De upload is vastgelopen. Controleer je verbinding en probeer het opnieuw.',
   'upload-restarted': 'Deze upload moest opnieuw beginnen en duurt daarom langer.',
   'hash-mismatch':
@@ -60,14 +60,14 @@ const nl: LoginMessages = {
   'silent-timeout': 'Automatisch inloggen is niet gelukt. Log in om door te gaan.',
   'state-mismatch': 'Deze inlogpoging kan niet worden geverifieerd. Probeer het opnieuw.',
   'issuer-mismatch':
-    'Deze inlogpoging komt van een onverwachte server. Neem contact op met de eigenaar van de site.',
+    'Deze inlogpoging komt van een onverwachte server. Neem contact op met de beheerder van de site.',
   'code-rejected': 'Het inloggen kan niet worden voltooid. Probeer het opnieuw.',
   'token-malformed': 'Er is iets misgegaan bij het inloggen. Probeer het opnieuw.',
   'token-rejected': 'De server heeft je inlogpoging niet geaccepteerd. Log opnieuw in.',
   'host-token-failed': 'Inloggen via deze pagina is niet gelukt. Probeer het opnieuw.',
   'credentials-rejected': 'Onjuist e-mailadres of wachtwoord. Probeer het opnieuw.',
   'account-locked':
-    'Dit account is vergrendeld. Probeer het later opnieuw of neem contact op met de eigenaar van de site.',
+    'Dit account is vergrendeld. Probeer het later opnieuw of neem contact op met de beheerder van de site.',
   'challenge-failed': 'Verificatie is mislukt. Probeer het opnieuw.',
   'challenge-denied': 'Het inlogverzoek is geweigerd. Probeer het opnieuw.',
   'challenge-expired': 'De tijd voor deze stap is verstreken. Log opnieuw in.',
@@ -88,7 +88,7 @@ const nl: LoginMessages = {
   upTo: (size) => `maximaal ${size} per bestand`,
   atMost: (count) => `maximaal ${files(count)}`,
   atLeast: (count) => `Upload minstens ${files(count)}.`,
-  unfinished: 'Upload de resterende bestanden of verwijder ze uit de lijst.',
+  unfinished: 'Sommige bestanden zijn nog niet geüpload. Upload ze of verwijder ze uit de lijst.',
   unsendable: (name) =>
     `${name} kan niet met dit formulier worden verzonden. Verwijder het bestand uit de lijst en voeg het opnieuw toe.`,
   submitsLater: 'Het formulier wordt verzonden zodra alle bestanden zijn geüpload.',
@@ -101,7 +101,7 @@ const nl: LoginMessages = {
   emptyFolders: plural({ one: '# lege map is overgeslagen.', other: '# lege mappen zijn overgeslagen.' }),
   list: 'Bestanden',
   phases: {
-    queued: 'In wachtrij',
+    queued: 'Wachten',
     hashing: 'Voorbereiden…',
     uploading: 'Uploaden',
     committing: 'Voltooien…',
@@ -114,8 +114,8 @@ const nl: LoginMessages = {
     offline: 'Wachten op verbinding',
     'signed-out': 'Wachten op inloggen',
     challenge: 'Wachten op inloggen',
-    'rate-limited': 'Server bezet, nieuwe poging volgt',
-    'other-tab': 'Wordt in een ander tabblad geüpload',
+    'rate-limited': 'Server overbelast, nieuwe poging volgt',
+    'other-tab': 'Uploaden in een ander tabblad',
     'slow-file': 'Wachten op het bestand',
     resuming: 'Hervatten…',
     'needs-file': 'Kies het bestand opnieuw om door te gaan',

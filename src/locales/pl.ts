@@ -10,7 +10,7 @@ const ofFiles = plural({ one: '# pliku', few: '# plików', many: '# plików', ot
 
 const pl: LoginMessages = {
   'bad-config':
-    'Przesyłanie nie jest poprawnie skonfigurowane na tej stronie. Skontaktuj się z właścicielem witryny.',
+    'Przesyłanie nie jest poprawnie skonfigurowane na tej stronie. Skontaktuj się z administratorem witryny.',
   'insecure-context': 'Przesyłanie wymaga bezpiecznego połączenia. Otwórz tę stronę przez HTTPS.',
   'file-too-large': 'Za duży plik. Wybierz mniejszy.',
   'file-type-refused': 'Niedozwolony typ pliku. Wybierz inny plik.',
@@ -27,18 +27,18 @@ const pl: LoginMessages = {
   network: 'Nie można połączyć się z serwerem. Sprawdź połączenie i spróbuj ponownie.',
   timeout: 'Serwer zbyt długo nie odpowiada. Spróbuj ponownie za chwilę.',
   'rate-limited': 'Serwer jest zajęty. Spróbuj ponownie za chwilę.',
-  forbidden: 'Nie masz uprawnień do przesyłania w tym miejscu. Poproś właściciela witryny o dostęp.',
+  forbidden: 'Nie masz uprawnień do przesyłania w tym miejscu. Poproś administratora witryny o dostęp.',
   'name-taken': 'Plik o tej nazwie już istnieje. Prześlij swój pod inną nazwą.',
   'session-expired':
     'Sesja przesyłania wygasła. Jeśli pliku nie ma w folderze, usuń go tutaj i dodaj ponownie.',
   'service-failed': 'Wystąpił błąd serwera. Spróbuj ponownie za chwilę.',
-  'service-full': 'Na serwerze zabrakło miejsca. Skontaktuj się z właścicielem witryny.',
+  'service-full': 'Na serwerze zabrakło miejsca. Skontaktuj się z administratorem witryny.',
   'bad-response': 'Serwer wysłał nieoczekiwane dane. Spróbuj ponownie za chwilę.',
   'ticket-expired': 'Link do przesyłania wygasł. Spróbuj ponownie.',
   'upload-refused':
-    'Serwer odrzucił przesyłanie. Spróbuj ponownie lub skontaktuj się z właścicielem witryny.',
+    'Serwer odrzucił przesyłanie. Spróbuj ponownie lub skontaktuj się z administratorem witryny.',
   'storage-unreadable':
-    'Z tej strony nie można korzystać z serwera przechowującego pliki. Skontaktuj się z właścicielem witryny.',
+    'Z tej strony nie można korzystać z serwera przechowującego pliki. Skontaktuj się z administratorem witryny.',
   'upload-stalled': 'Przesyłanie się zatrzymało. Sprawdź połączenie i spróbuj ponownie.',
   'upload-restarted': 'To przesyłanie musiało zacząć się od nowa, więc potrwa dłużej.',
   'hash-mismatch':
@@ -57,14 +57,14 @@ const pl: LoginMessages = {
   'silent-timeout': 'Nie udało się zalogować automatycznie. Zaloguj się, aby kontynuować.',
   'state-mismatch': 'Nie można zweryfikować tego logowania. Spróbuj ponownie.',
   'issuer-mismatch':
-    'To logowanie pochodzi z nieoczekiwanego serwera. Skontaktuj się z właścicielem witryny.',
+    'To logowanie pochodzi z nieoczekiwanego serwera. Skontaktuj się z administratorem witryny.',
   'code-rejected': 'Nie udało się dokończyć logowania. Spróbuj ponownie.',
   'token-malformed': 'Podczas logowania wystąpił błąd. Spróbuj ponownie.',
   'token-rejected': 'Serwer nie zaakceptował logowania. Zaloguj się ponownie.',
   'host-token-failed': 'Ta strona nie mogła Cię zalogować. Spróbuj ponownie.',
   'credentials-rejected': 'Nieprawidłowy adres e-mail lub hasło. Spróbuj ponownie.',
   'account-locked':
-    'To konto jest zablokowane. Spróbuj ponownie później lub skontaktuj się z właścicielem witryny.',
+    'To konto jest zablokowane. Spróbuj ponownie później lub skontaktuj się z administratorem witryny.',
   'challenge-failed': 'Weryfikacja nie powiodła się. Spróbuj ponownie.',
   'challenge-denied': 'Prośba o zalogowanie została odrzucona. Spróbuj ponownie.',
   'challenge-expired': 'Czas na ten krok minął. Zaloguj się ponownie.',
@@ -85,7 +85,7 @@ const pl: LoginMessages = {
   upTo: (size) => `do ${size} na plik`,
   atMost: (count) => `maksymalnie ${files(count)}`,
   atLeast: (count) => `Prześlij co najmniej ${files(count)}.`,
-  unfinished: 'Prześlij pozostałe pliki lub usuń je z listy.',
+  unfinished: 'Niektóre pliki nie zostały jeszcze przesłane. Dokończ przesyłanie lub usuń je z listy.',
   unsendable: (name) => `Nie można wysłać pliku ${name} z tym formularzem. Usuń go z listy i dodaj ponownie.`,
   submitsLater: 'Formularz zostanie wysłany po przesłaniu wszystkich plików.',
   notSent: 'Formularz nie został wysłany.',
