@@ -79,6 +79,13 @@ const ar: LoginMessages = {
   chooseFile: 'اختيار ملف',
   chooseFiles: 'اختيار ملفات',
   chooseFolder: 'اختيار مجلد',
+  kinds: {
+    image: 'صور',
+    video: 'مقاطع فيديو',
+    audio: 'ملفات صوتية',
+    text: 'ملفات نصية',
+    other: 'أنواع أخرى',
+  },
   upTo: (size) => `حتى ${size} لكل ملف`,
   atMost: (count) => `حتى ${files(count)}`,
   atLeast: (count) => `يلزم رفع ${files(count)} على الأقل.`,

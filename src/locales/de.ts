@@ -94,6 +94,13 @@ const de: LoginMessages = {
   chooseFile: 'Datei auswählen',
   chooseFiles: 'Dateien auswählen',
   chooseFolder: 'Ordner auswählen',
+  kinds: {
+    image: 'Bilder',
+    video: 'Videos',
+    audio: 'Audiodateien',
+    text: 'Textdateien',
+    other: 'andere Typen',
+  },
   upTo: (size) => `bis zu ${size} pro Datei`,
   atMost: (count) => `höchstens ${files(count)}`,
   atLeast: (count) => `Laden Sie mindestens ${files(count)} hoch.`,

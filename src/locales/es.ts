@@ -87,6 +87,13 @@ const es: LoginMessages = {
   chooseFile: 'Elegir archivo',
   chooseFiles: 'Elegir archivos',
   chooseFolder: 'Elegir carpeta',
+  kinds: {
+    image: 'imágenes',
+    video: 'vídeos',
+    audio: 'archivos de audio',
+    text: 'archivos de texto',
+    other: 'otros tipos',
+  },
   upTo: (size) => `hasta ${size} por archivo`,
   atMost: (count) => `${files(count)} como máximo`,
   atLeast: (count) => `Sube al menos ${files(count)}.`,

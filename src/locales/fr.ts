@@ -88,6 +88,13 @@ const fr: LoginMessages = {
   chooseFile: 'Choisir un fichier',
   chooseFiles: 'Choisir des fichiers',
   chooseFolder: 'Choisir un dossier',
+  kinds: {
+    image: 'images',
+    video: 'vidéos',
+    audio: 'fichiers audio',
+    text: 'fichiers texte',
+    other: 'autres types',
+  },
   upTo: (size) => `jusqu’à ${size} par fichier`,
   atMost: (count) => `${files(count)} maximum`,
   atLeast: (count) => `Importez au moins ${files(count)}.`,

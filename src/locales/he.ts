@@ -73,6 +73,13 @@ const he: LoginMessages = {
   chooseFile: 'בחירת קובץ',
   chooseFiles: 'בחירת קבצים',
   chooseFolder: 'בחירת תיקייה',
+  kinds: {
+    image: 'תמונות',
+    video: 'סרטונים',
+    audio: 'קובצי אודיו',
+    text: 'קובצי טקסט',
+    other: 'סוגים אחרים',
+  },
   upTo: (size) => `עד ${isolated(size)} לקובץ`,
   atMost: (count) => `לכל היותר ${files(count)}`,
   atLeast: (count) => `יש להעלות לפחות ${files(count)}.`,

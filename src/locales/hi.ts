@@ -72,6 +72,7 @@ const hi: LoginMessages = {
   chooseFile: 'फ़ाइल चुनें',
   chooseFiles: 'फ़ाइलें चुनें',
   chooseFolder: 'फ़ोल्डर चुनें',
+  kinds: { image: 'इमेज', video: 'वीडियो', audio: 'ऑडियो फ़ाइलें', text: 'टेक्स्ट फ़ाइलें', other: 'दूसरे टाइप' },
   upTo: (size) => `हर फ़ाइल ${size} तक`,
   atMost: (count) => `ज़्यादा से ज़्यादा ${files(count)}`,
   atLeast: (count) => `कम से कम ${files(count)} अपलोड करें।`,

@@ -79,6 +79,13 @@ const it: LoginMessages = {
   chooseFile: 'Scegli un file',
   chooseFiles: 'Scegli i file',
   chooseFolder: 'Scegli una cartella',
+  kinds: {
+    image: 'immagini',
+    video: 'video',
+    audio: 'file audio',
+    text: 'file di testo',
+    other: 'altri tipi',
+  },
   upTo: (size) => `fino a ${size} per file`,
   atMost: (count) => `al massimo ${files(count)}`,
   atLeast: (count) => `Carica almeno ${files(count)}.`,

@@ -79,6 +79,13 @@ const ja: LoginMessages = {
   chooseFile: 'ファイルを選択',
   chooseFiles: 'ファイルを選択',
   chooseFolder: 'フォルダを選択',
+  kinds: {
+    image: '画像',
+    video: '動画',
+    audio: '音声ファイル',
+    text: 'テキストファイル',
+    other: 'その他の形式',
+  },
   upTo: (size) => `1 ファイルあたり ${size} まで`,
   atMost: (count) => `ファイルは ${number(count)} 個まで`,
   atLeast: (count) => `ファイルを ${number(count)} 個以上アップロードしてください。`,

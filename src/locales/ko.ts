@@ -72,6 +72,7 @@ const ko: LoginMessages = {
   chooseFile: '파일 선택',
   chooseFiles: '파일 선택',
   chooseFolder: '폴더 선택',
+  kinds: { image: '이미지', video: '동영상', audio: '오디오 파일', text: '텍스트 파일', other: '기타 형식' },
   upTo: (size) => `파일당 최대 ${size}`,
   atMost: (count) => `파일 최대 ${number(count)}개`,
   atLeast: (count) => `파일을 ${number(count)}개 이상 업로드하세요.`,

@@ -85,6 +85,13 @@ const nl: LoginMessages = {
   chooseFile: 'Bestand kiezen',
   chooseFiles: 'Bestanden kiezen',
   chooseFolder: 'Map kiezen',
+  kinds: {
+    image: 'afbeeldingen',
+    video: 'video’s',
+    audio: 'audiobestanden',
+    text: 'tekstbestanden',
+    other: 'andere typen',
+  },
   upTo: (size) => `maximaal ${size} per bestand`,
   atMost: (count) => `maximaal ${files(count)}`,
   atLeast: (count) => `Upload minstens ${files(count)}.`,

@@ -82,6 +82,13 @@ const pl: LoginMessages = {
   chooseFile: 'Wybierz plik',
   chooseFiles: 'Wybierz pliki',
   chooseFolder: 'Wybierz folder',
+  kinds: {
+    image: 'obrazy',
+    video: 'filmy',
+    audio: 'pliki audio',
+    text: 'pliki tekstowe',
+    other: 'inne typy',
+  },
   upTo: (size) => `do ${size} na plik`,
   atMost: (count) => `maksymalnie ${files(count)}`,
   atLeast: (count) => `Prześlij co najmniej ${files(count)}.`,

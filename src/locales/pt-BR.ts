@@ -81,6 +81,13 @@ const ptBR: LoginMessages = {
   chooseFile: 'Escolher arquivo',
   chooseFiles: 'Escolher arquivos',
   chooseFolder: 'Escolher pasta',
+  kinds: {
+    image: 'imagens',
+    video: 'vídeos',
+    audio: 'arquivos de áudio',
+    text: 'arquivos de texto',
+    other: 'outros tipos',
+  },
   upTo: (size) => `até ${size} por arquivo`,
   atMost: (count) => `no máximo ${files(count)}`,
   atLeast: (count) => `Envie pelo menos ${files(count)}.`,

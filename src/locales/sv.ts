@@ -79,6 +79,7 @@ const sv: LoginMessages = {
   chooseFile: 'Välj en fil',
   chooseFiles: 'Välj filer',
   chooseFolder: 'Välj en mapp',
+  kinds: { image: 'bilder', video: 'videor', audio: 'ljudfiler', text: 'textfiler', other: 'andra typer' },
   upTo: (size) => `upp till ${size} per fil`,
   atMost: (count) => `högst ${files(count)}`,
   atLeast: (count) => `Ladda upp minst ${files(count)}.`,

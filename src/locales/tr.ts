@@ -76,6 +76,13 @@ const tr: LoginMessages = {
   chooseFile: 'Dosya seç',
   chooseFiles: 'Dosya seç',
   chooseFolder: 'Klasör seç',
+  kinds: {
+    image: 'görüntüler',
+    video: 'videolar',
+    audio: 'ses dosyaları',
+    text: 'metin dosyaları',
+    other: 'diğer türler',
+  },
   upTo: (size) => `dosya başına en fazla ${size}`,
   atMost: (count) => `en fazla ${files(count)}`,
   atLeast: (count) => `En az ${files(count)} yükleyin.`,

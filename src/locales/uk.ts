@@ -77,6 +77,13 @@ const uk: LoginMessages = {
   chooseFile: 'Вибрати файл',
   chooseFiles: 'Вибрати файли',
   chooseFolder: 'Вибрати папку',
+  kinds: {
+    image: 'зображення',
+    video: 'відео',
+    audio: 'аудіофайли',
+    text: 'текстові файли',
+    other: 'інші типи',
+  },
   upTo: (size) => `до ${size} на файл`,
   atMost: (count) => `не більше ${ofFiles(count)}`,
   atLeast: (count) => `Завантажте не менше ${ofFiles(count)}.`,

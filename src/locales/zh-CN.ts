@@ -69,6 +69,7 @@ const zhCN: LoginMessages = {
   chooseFile: '选择文件',
   chooseFiles: '选择文件',
   chooseFolder: '选择文件夹',
+  kinds: { image: '图片', video: '视频', audio: '音频文件', text: '文本文件', other: '其他类型' },
   upTo: (size) => `每个文件不超过 ${size}`,
   atMost: (count) => `最多 ${files(count)}`,
   atLeast: (count) => `请至少上传 ${files(count)}。`,

@@ -24,6 +24,8 @@ export interface InterfaceMessages {
   readonly chooseFile: string;
   readonly chooseFiles: string;
   readonly chooseFolder: string;
+  /** Names of the kinds of files in `accept` (`image/*`), and of types without a usual name. */
+  readonly kinds: Readonly<Record<'image' | 'video' | 'audio' | 'text' | 'other', string>>;
   readonly upTo: (size: string) => string;
   readonly atMost: (count: number) => string;
   /** Message of a form that needs `count` uploaded files. */
@@ -179,6 +181,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   chooseFile: 'Choose a file',
   chooseFiles: 'Choose files',
   chooseFolder: 'Choose a folder',
+  kinds: { image: 'images', video: 'videos', audio: 'audio files', text: 'text files', other: 'other types' },
   upTo: (size) => `up to ${size} per file`,
   atMost: (count) => `at most ${files(count)}`,
   atLeast: (count) => (count === 1 ? 'Upload a file.' : `Upload at least ${files(count)}.`),

@@ -162,7 +162,7 @@ describe('an attribute', () => {
     it(`all rules are shown, ${when}`, async () => {
       const rules = { accept: 'image/*,.pdf', 'max-file-size': '500MB', 'max-files': '20' };
       expect(await hintOf({ ...base, ...rules })).to.equal(
-        'Image or PDF · up to 500 MB per file · at most 20 files',
+        'Images or PDF · up to 500 MB per file · at most 20 files',
       );
     });
   }

@@ -1,7 +1,7 @@
 // The drop zone: one line above the list, or large while the list is empty and `layout` is `area`.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import { rulesOf } from '../../core/names.ts';
+import { acceptedTypes } from '../accepted-types.ts';
 import type { Format } from '../format.ts';
 import type { Messages } from '../messages.ts';
 import { button } from './buttons.ts';
@@ -70,7 +70,7 @@ function isTextSelected([target]: readonly HTMLElement[]): boolean {
 /** The limits in one line: types, size, number. */
 function hintOf(rules: Rules, messages: Messages, format: Format): string {
   const hint = [
-    shownTypes(rules.accept, format),
+    acceptedTypes(rules.accept, messages, format),
     rules.maxFileSizeBytes < Infinity && messages.upTo(format.size(rules.maxFileSizeBytes)),
     rules.multiple && rules.maxFiles < Infinity && messages.atMost(rules.maxFiles),
   ]
@@ -79,11 +79,3 @@ function hintOf(rules: Rules, messages: Messages, format: Format): string {
   // Not with `::first-letter`, because Firefox then does not wrap texts that mix left to right and right to left.
   return hint.charAt(0).toUpperCase() + hint.slice(1);
 }
-
-/** Converts an `accept` list for users: `image/*,.pdf` becomes `image or PDF`. */
-export const shownTypes = (accept: string, { anyOf }: Format): string =>
-  anyOf(
-    rulesOf(accept).map((type) =>
-      type.startsWith('.') ? type.slice(1).toUpperCase() : type.replace('/*', ''),
-    ),
-  );

@@ -3,9 +3,9 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { shownText } from '../../core/names.ts';
 import type { Rejection } from '../../core/types.ts';
+import { acceptedTypes } from '../accepted-types.ts';
 import type { Messages } from '../messages.ts';
 import { button } from './buttons.ts';
-import { shownTypes } from './drop-zone.ts';
 import { alertIcon, closeIcon } from './icons.ts';
 import type { Commands, WidgetState } from './state.ts';
 
@@ -54,7 +54,7 @@ export function refusalOf(
   if (limit === undefined || limit === '') return sentence;
   const shown =
     typeof limit === 'string'
-      ? shownTypes(limit, format)
+      ? acceptedTypes(limit, messages, format)
       : code === 'file-too-large'
         ? messages.upTo(format.size(limit))
         : messages.atMost(limit);
