@@ -31,11 +31,18 @@ export function createFormat(locale: string): Format {
     return createFormat('en');
   }
   const cache: Record<string, Intl.NumberFormat> = {};
+  const display = (name: string): 'short' | 'narrow' | 'long' => {
+    if (name === 'byte') return 'long';
+    // Arabic spells only kilobytes out in its short form.
+    const zero = (unitDisplay: 'short' | 'long'): string =>
+      new Intl.NumberFormat(locale, { style: 'unit', unit: 'kilobyte', unitDisplay }).format(0);
+    return name.startsWith('kilobyte') && zero('short') === zero('long') ? 'narrow' : 'short';
+  };
   const unit = (name: string, digits: number): Intl.NumberFormat =>
     (cache[name + digits] ??= new Intl.NumberFormat(locale, {
       style: 'unit',
       unit: name,
-      unitDisplay: name === 'byte' ? 'long' : 'short',
+      unitDisplay: display(name),
       maximumFractionDigits: digits,
     }));
   const sized = (bytes: number, suffix: string): string => {

@@ -81,6 +81,13 @@ describe('formats', () => {
     expect(createFormat('not a locale').size(12_400_000)).to.equal('12.4 MB');
   });
 
+  it('show sizes and speeds of one language in one style of units', () => {
+    const arabic = createFormat('ar');
+    const units = [240_000, 12_400_000, 4.7e9].flatMap((bytes) => [arabic.size(bytes), arabic.speed(bytes)]);
+    expect(units).to.deep.equal(['240 ك.ب', '240 ك.ب/ث', '12.4 م.ب', '12.4 م.ب/ث', '4.7 غ.ب', '4.7 غ.ب/ث']);
+    expect(createFormat('uk').size(240_000)).to.equal('240 кБ');
+  });
+
   it('list what is allowed as the locale does', () => {
     const types = ['image', 'PDF', 'XLSX'];
     expect(english.anyOf(types)).to.equal('image, PDF, or XLSX');
