@@ -120,7 +120,10 @@ export const acceptList: Read<string, string> = (given = '', { unreadable, warn 
   if (given !== '' && rulesOf(value).length === 0) unreadable('has no type');
   if (typeof given !== 'string')
     warn('accept is no text. Write the types with commas, as in ".pdf,image/*".');
-  const misfit = value.split(',').find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
+  const entries = value.split(',');
+  const joined = entries.map((entry) => entry.replace(/;.*/s, '').trim()).find((entry) => /\s/.test(entry));
+  if (joined) warn(`accept="${value}" has "${joined}" as one type. Write commas between types.`);
+  const misfit = joined ? undefined : entries.find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
   // Such an entry matches no file, so it allows nothing.
   if (misfit)
     warn(

@@ -247,7 +247,14 @@ describe('settings', () => {
         `accept=".doc, ${wrong}" has the invalid entry " ${wrong}". Use an extension such as .pdf or a type such as image/*.`,
       ]);
     }
-    expect(read({ accept: '.pdf, image/*,application/pdf, */*, *,' }).warnings).to.deep.equal([]);
+    for (const joined of ['.pdf image/*', 'image/* .pdf', '.pdf\n.doc']) {
+      const accept = `.txt,${joined} `;
+      expect(read({ accept }).warnings).to.deep.equal([
+        `accept="${accept}" has "${joined}" as one type. Write commas between types.`,
+      ]);
+    }
+    const accept = '.pdf, image/*,\n application/pdf, */*, video/*; codecs=vp9 ,*,';
+    expect(read({ accept }).warnings).to.deep.equal([]);
   });
 
   it('read a list of origins, and reject a list with an entry that is more or less than an origin', () => {
