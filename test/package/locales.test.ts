@@ -15,7 +15,7 @@ import { printSize } from './sizes.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const COUNTS = [0, 1, 2, 3, 5, 11, 21, 100, 1000, 1_000_000];
 /** Texts that are the same as in English: loanwords, and names with nothing to translate. */
-const LOANWORDS = ['Password', 'Passkey', 'Code'];
+const LOANWORDS = ['Password', 'Passkey', 'Code', 'images'];
 
 type Path = readonly string[];
 type Text = string | ((...args: never[]) => string);
@@ -258,16 +258,16 @@ test('Plural forms are those of the language', () => {
 const LEFT: Readonly<Record<string, readonly [minute: string, hour: string]>> = {
   ar: ['الوقت المتبقي: 1 د', 'الوقت المتبقي: 1 س'],
   de: ['noch 1 Min.', 'noch 1 Std.'],
-  es: ['tiempo restante: 1 min', 'tiempo restante: 1 h'],
-  fr: ['encore 1 min', 'encore 1 h'],
+  es: ['queda 1 min', 'queda 1 h'],
+  fr: ['il reste 1 min', 'il reste 1 h'],
   he: ['זמן שנותר: 1 דק׳', 'זמן שנותר: 1 שעה'],
   hi: ['1 मि॰ बाकी', '1 घं॰ बाकी'],
-  it: ['tempo rimanente: 1 min', 'tempo rimanente: 1 h'],
+  it: ['manca 1 min', 'manca 1 h'],
   ja: ['残り 1 分', '残り 1 時間'],
   ko: ['1분 남음', '1시간 남음'],
   nl: ['nog 1 min', 'nog 1 uur'],
   pl: ['pozostało: 1 min', 'pozostało: 1 godz.'],
-  'pt-BR': ['tempo restante: 1 min', 'tempo restante: 1 h'],
+  'pt-BR': ['resta 1 min', 'resta 1 h'],
   sv: ['1 min kvar', '1 tim kvar'],
   tr: ['1 dk. kaldı', '1 sa. kaldı'],
   uk: ['залишилося: 1 хв', 'залишилося: 1 год'],
