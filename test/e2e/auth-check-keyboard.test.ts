@@ -106,8 +106,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await enter(page, 'Start over');
     await announcedForm(page, 'Sign in');
     await fromTheTop(page);
-    await enter(page, 'Password', world.service.seed.password);
-    await page.keyboard.press('Enter');
+    await logIn(page, 'mia@example.com');
     await announcedForm(page, choice);
     await enter(page, buttonOf('Recovery code'));
     await announcedForm(page, 'Recovery code');
@@ -136,8 +135,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     assert.equal(await focused(page), 'Approve on your phone');
     await enter(page, 'Start over');
     await announcedForm(page, 'Sign in');
-    await enter(page, 'Password', world.service.seed.password);
-    await page.keyboard.press('Enter');
+    await logIn(page, 'paul@example.com');
     await announcedForm(page, 'Approve on your phone');
     await world.service.people.answerPush('paul', 'denied');
     await passPause();
