@@ -76,10 +76,10 @@ describe('Sessions of the example in PostgreSQL', () => {
     assert.ok(await busy.sessions.addChunks(session.id, new Map([['a', 10]]), 10, 10));
     assert.ok(await busy.sessions.claim(session.id, 'p', ['a']));
     assert.ok(await busy.sessions.move(session.id, 'p', 'done'));
-    assert.equal((await busy.sessions.takeWork('q', 'done'))?.id, session.id);
+    assert.equal((await busy.sessions.takeWork('q', 'done', ['user-2']))?.id, session.id);
     assert.ok(await busy.sessions.move(session.id, 'q', 'delivered'));
     for (const kind of ['committing', 'ended'] as const)
-      assert.equal(await busy.sessions.takeWork('q', kind), undefined);
+      assert.equal(await busy.sessions.takeWork('q', kind, []), undefined);
     await busy.pool.end();
     let after = await scans();
     while ((after[1] ?? 0) < (before[1] ?? 0) + 8) after = await scans();

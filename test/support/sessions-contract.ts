@@ -47,7 +47,7 @@ export function testSessions(start: () => Setup): void {
     const found = new Map<string, string[]>();
     for (;;) {
       const works = await Promise.all(
-        KINDS.flatMap((kind) => [one.takeWork(holder, kind), other.takeWork(holder, kind)]),
+        KINDS.flatMap((kind) => [one.takeWork(holder, kind, []), other.takeWork(holder, kind, [])]),
       );
       for (const work of works) {
         if (!work) continue;
@@ -228,6 +228,54 @@ export function testSessions(start: () => Setup): void {
     assert.equal(await one.move(id, '', 'expired'), false, 'cannot be canceled when it is done');
   });
 
+  test('leaves a commit to any process at once, and a repetition does not postpone it', async () => {
+    const setup = start();
+    const { one, other, pass } = setup;
+    const { id } = await opened(setup);
+    const { id: running } = await opened(setup);
+    assert.ok(await other.claim(running, 'p', ['a']));
+    assert.ok(await one.claim(id, '', ['a']));
+    assert.deepEqual((await one.find(id))?.digest, digestOf(['a']));
+    assert.equal(await one.find(id).then((found) => found?.state), 'committing');
+    for (const each of [id, running]) assert.equal(await other.claim(each, '', ['a']), false);
+    assert.ok((await due(setup, 'q')).has(id));
+    assert.equal(await one.claim(id, '', ['a']), false, 'it is being built');
+    assert.ok(await one.move(id, 'q', 'committing'));
+    await pass(LEASE_MS - 1000);
+    assert.equal(await one.claim(id, '', ['a']), false, 'it has failed');
+    await pass(2000);
+    assert.ok((await due(setup, 'r')).has(id), 'when it was due before');
+    assert.ok(await one.move(id, 'r', 'done'));
+    assert.equal(await one.claim(id, '', ['a']), false, 'it is done');
+    const { id: expired } = await opened(setup);
+    await pass(8 * DAY_MS);
+    assert.equal(await one.claim(expired, '', ['a']), false, 'it has expired');
+  });
+
+  test('takes the work of other users, when some have their turn', async () => {
+    const setup = start();
+    const { one, other } = setup;
+    const [noisy, busy, calm] = [randomUUID(), randomUUID(), randomUUID()];
+    const left = async (user: string): Promise<string> => {
+      const { id } = await opened(setup, user);
+      assert.ok(await one.claim(id, '', ['a']));
+      return id;
+    };
+    await due(setup, 'p');
+    const [first, second, third, last] = [
+      await left(noisy),
+      await left(noisy),
+      await left(busy),
+      await left(calm),
+    ];
+    const taken = async (without: string[]): Promise<string | undefined> =>
+      (await other.takeWork('q', 'committing', without))?.id;
+    assert.equal(await taken([noisy, busy]), last);
+    assert.equal(await taken([noisy, busy]), undefined);
+    assert.equal(await taken([noisy]), third);
+    assert.deepEqual([await taken([]), await taken([busy, calm])].sort(), [first, second].sort());
+  });
+
   test('returns a file that is not delivered until it is, and keeps the reason of a refusal', async () => {
     const setup = start();
     const { one, pass } = setup;
@@ -321,7 +369,7 @@ export function testSessions(start: () => Setup): void {
     await pass(LEASE_MS + 1000);
     const work = async (kind: Kind) => {
       for (;;) {
-        const taken = await one.takeWork('second', kind);
+        const taken = await one.takeWork('second', kind, []);
         if (!taken || taken.id === id) return taken;
       }
     };

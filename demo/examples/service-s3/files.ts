@@ -11,6 +11,11 @@ const POLL_MS = 5000;
 const HOOK_MS = 600_000;
 /** Files that a process assembles at once for its requests. Each needs eight requests to the store at once. */
 const MAX_BUILDS = 32;
+/** Of these, files of one user. */
+const MAX_BUILDS_OF_USER = 4;
+/** Users for which a process works in the background at once. */
+const PLACES: Record<Kind, number> = { committing: 8, done: 8, ended: 2 };
+const KINDS = Object.keys(PLACES) as Kind[];
 
 /**
  * The user is part of the key, so that no user gets or learns of the bytes of another user. Other characters are written so that
@@ -42,9 +47,15 @@ async function limited<T>(hook: Promise<T>): Promise<T> {
 }
 
 export function createFiles(sessions: Sessions, report: (error: unknown, fileId?: string) => undefined) {
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, { user: string; work: Promise<void> }>();
   const closing = new AbortController();
-  let wake = new AbortController();
+  const bell = () => new AbortController();
+  const bells = { committing: bell(), done: bell(), ended: bell() };
+  /** Lets the background work look for work now. */
+  const ring = (kind: Kind) => {
+    bells[kind].abort();
+    bells[kind] = bell();
+  };
 
   /** Runs `work` while `holder` has the lease of the session. The signal aborts when another process may have it. */
   async function holding(session: Session, holder: string, work: (signal: AbortSignal) => Promise<void>) {
@@ -92,6 +103,7 @@ export function createFiles(sessions: Sessions, report: (error: unknown, fileId?
       // If this throws, the file may be done, and must not be removed.
       const isOwn = await sessions.move(session.id, holder, sentence ? 'refused' : 'done', sentence);
       if (!isOwn) await remove(file.key);
+      ring('done');
     });
 
   const deliver = (work: Work, holder: string) =>
@@ -111,46 +123,53 @@ export function createFiles(sessions: Sessions, report: (error: unknown, fileId?
     });
 
   const WORK = { committing: build, done: deliver, ended: clear };
-  /** Does one thing that no process works on. If it fails, its lease ends after a while, and it is tried again. */
-  async function workOff(kind: Kind): Promise<boolean> {
-    const holder = randomUUID();
-    const work = await sessions.takeWork(holder, kind);
-    await (work && WORK[kind](work, holder).catch((error) => report(error, work.fileId)));
-    return work !== undefined;
-  }
-  /** Several, so that neither a slow hook nor many deletions delay the others. */
-  const KINDS: Kind[] = ['committing', 'committing', 'committing', 'done', 'done', 'done', 'ended'];
-  const loops = KINDS.map(async (kind) => {
+  /** Works for one session of each user at a time, so that slow hooks and many deletions of a user delay no other one. */
+  async function workOff(kind: Kind): Promise<void> {
+    const jobs = new Map<string, Promise<unknown>>();
     while (!closing.signal.aborted) {
-      const { signal } = kind === 'done' ? wake : closing;
-      const hasWorked = await workOff(kind).catch(report);
-      if (!hasWorked) await sleep(POLL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      const { signal } = bells[kind];
+      const holder = randomUUID();
+      const take = () => sessions.takeWork(holder, kind, [...jobs.keys()]).catch(report);
+      const work = jobs.size < PLACES[kind] ? await take() : undefined;
+      if (!work) {
+        await sleep(POLL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+        continue;
+      }
+      // If it fails, its lease ends after a while, and it is tried again.
+      const job = WORK[kind](work, holder).catch((error) => report(error, work.fileId));
+      const next = job.finally(() => jobs.delete(work.user) && ring(kind));
+      jobs.set(work.user, next);
     }
-  });
+    await Promise.all(jobs.values());
+  }
+  const loops = KINDS.map(workOff);
 
-  async function begin(session: Session, hashes: string[], isBusy: boolean) {
+  async function begin(session: Session, hashes: string[]) {
     const holder = randomUUID();
-    if (!(await sessions.claim(session.id, holder, hashes))) return;
-    if (isBusy) return void (await sessions.move(session.id, holder, 'committing'));
-    await build({ ...session, hashes }, holder);
-    wake.abort();
-    wake = new AbortController();
+    if (await sessions.claim(session.id, holder, hashes)) await build({ ...session, hashes }, holder);
+  }
+  /** For any process that is not busy. */
+  async function leave({ id, state }: Session, hashes: string[]) {
+    if (state === 'open' && (await sessions.claim(id, '', hashes))) ring('committing');
   }
 
   return {
-    /** Assembles a file, unless another process does. If this one is busy, the next one that is not does. */
+    /** Assembles a file, unless another process does. If this one is busy, the background work of any process does. */
     commit(session: Session, hashes: string[]): Promise<void> {
-      const isBusy = closing.signal.aborted || running.size >= MAX_BUILDS;
-      const work =
-        running.get(session.id) ?? begin(session, hashes, isBusy).finally(() => running.delete(session.id));
-      running.set(session.id, work);
+      const known = running.get(session.id);
+      if (known) return known.work;
+      const own = [...running.values()].filter(({ user }) => user === session.user);
+      const isBusy = running.size >= MAX_BUILDS || own.length >= MAX_BUILDS_OF_USER;
+      if (isBusy || closing.signal.aborted) return leave(session, hashes);
+      const work = begin(session, hashes).finally(() => running.delete(session.id));
+      running.set(session.id, { user: session.user, work });
       return work;
     },
     /** Ends the background work, and waits for what is running. */
     async close() {
       closing.abort();
-      wake.abort();
-      await Promise.allSettled([...loops, ...running.values()]);
+      for (const kind of KINDS) ring(kind);
+      await Promise.allSettled([...loops, ...[...running.values()].map(({ work }) => work)]);
     },
   };
 }

@@ -109,22 +109,23 @@ export async function postgresSessions(connectionString: string, max = 10) {
       }),
     claim: (id, holder, hashes) =>
       changes(
-        `update upload_sessions set state = 'committing', hashes = $3, digest = $4, holder = $2, due_at = ${LEASED},
-           expires_at = greatest(expires_at, ${after(MOVES.open.expiresMs)})
+        `update upload_sessions set state = 'committing', hashes = $3, digest = $4, holder = $2,
+           due_at = case $2 when '' then now() else ${LEASED} end, expires_at = greatest(expires_at, ${after(MOVES.open.expiresMs)})
          where id = $1 and ${LIVE} and (state = 'open'
-           or (state = 'committing' and (due_at <= now() or holder = '') and digest = $4))`,
+           or (state = 'committing' and $2 <> '' and (due_at <= now() or holder = '') and digest = $4))`,
         [id, holder, JSON.stringify(hashes), digestOf(hashes)],
       ),
     renew: (id, holder) =>
       changes(`update upload_sessions set due_at = ${LEASED} where ${HELD}`, [id, holder]),
-    takeWork: (holder, kind) =>
+    takeWork: (holder, kind, without) =>
       rowOf(
         `update upload_sessions set holder = $1, due_at = ${LEASED} where id = (select id from upload_sessions
-           where ${kind === 'ended' ? ENDED : `state = '${kind}'`} and due_at <= now() order by due_at limit 1 for update skip locked)
+           where ${kind === 'ended' ? ENDED : `state = '${kind}'`} and due_at <= now()
+             and user_id <> all($3) order by due_at limit 1 for update skip locked)
          returning ${COLUMNS}, hashes, attempt, expires_at <= now() "isOver", array(
            select hash from upload_chunks own where session_id = id and $2 and not exists (select from upload_chunks other
              where other.user_id = own.user_id and other.hash = own.hash and other.session_id <> id)) chunks`,
-        [holder, kind === 'ended'],
+        [holder, kind === 'ended', without],
       ),
     move(id, holder, to, sentence = '') {
       if (to === 'cleared')

@@ -53,12 +53,15 @@ export interface Sessions {
    * `mostBytes`.
    */
   addChunks(id: string, sizes: Map<string, number>, most: number, mostBytes: number): Promise<boolean>;
-  /** Begins a commit. Resolves with false if another holder assembles the file, or the session is not open. */
+  /**
+   * Begins a commit. Resolves with false if another holder assembles the file, or the session is not open. The holder `''` leaves
+   * an open session to `takeWork`, and changes no other one: a commit that is repeated would postpone itself.
+   */
   claim(id: string, holder: string, hashes: string[]): Promise<boolean>;
   /** Extends the lease. Resolves with false if another holder has the session. */
   renew(id: string, holder: string): Promise<boolean>;
-  /** Takes the session whose work is due for the longest time, and that no holder has. */
-  takeWork(holder: string, kind: Kind): Promise<Work | undefined>;
+  /** Takes the session whose work is due for the longest time, that no holder has, and that is not of the users `without`. */
+  takeWork(holder: string, kind: Kind, without: readonly string[]): Promise<Work | undefined>;
   /**
    * Ends the work on a session, or with the holder `''` cancels it (`expired`). Resolves with false if another holder has it, or
    * there is nothing to cancel. `cleared` forgets the chunks, and deletes a session that has ended.
@@ -145,17 +148,19 @@ export function memorySessions(): Sessions {
       const digest = digestOf(hashes);
       const isStale =
         row?.state === 'committing' && (isDue(row) || row.holder === '') && row.digest === digest;
-      if (!row || !(row.state === 'open' || isStale)) return false;
+      if (!row || !(row.state === 'open' || (isStale && holder !== ''))) return false;
       const expiresAt = Math.max(row.expiresAt, Date.now() + WEEK_MS);
-      return lease(Object.assign(row, { state: 'committing', hashes, digest, expiresAt }), holder);
+      Object.assign(row, { state: 'committing', hashes, digest, expiresAt, holder, dueAt: Date.now() });
+      return holder === '' || lease(row, holder);
     },
     async renew(id, holder) {
       const row = rows.get(id);
       return row?.holder === holder && lease(row, holder);
     },
-    async takeWork(holder, kind) {
+    async takeWork(holder, kind, without) {
       const [row] = [...rows.values()]
         .filter((each) => isDue(each) && (isActive(each) ? each.state : 'ended') === kind)
+        .filter(({ user }) => !without.includes(user))
         .sort((one, other) => one.dueAt - other.dueAt);
       if (!row || !lease(row, holder)) return undefined;
       const others = [...rows.values()].filter((each) => each !== row && each.user === row.user);
