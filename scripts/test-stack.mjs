@@ -1,5 +1,5 @@
-// `npm run test:stack`: runs test/stack with PostgreSQL, nginx and a real S3-compatible store (Ceph RGW), which it installs on
-// Debian as root. `npm run test:stack -- crashes` runs only the files with this name.
+// `npm run test:stack`: runs test/stack with PostgreSQL, PgBouncer, nginx and a real S3-compatible store (Ceph RGW), which it
+// installs on Debian as root. `npm run test:stack -- crashes` runs only the files with this name.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,7 @@ const PACKAGES = {
   'ceph-osd': '/usr/bin/ceph-osd',
   'ceph-common': '/usr/bin/ceph',
   postgresql: '/usr/lib/postgresql',
+  pgbouncer: '/usr/sbin/pgbouncer',
   'nginx-light': '/usr/sbin/nginx',
 };
 

