@@ -1,6 +1,7 @@
 // The service on Express: `npm run start:express`.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import express, { type ErrorRequestHandler } from 'express';
 import { close, handle, started } from './service.ts';
 import { settings } from './settings.ts';
@@ -21,15 +22,15 @@ app.use((request, response, next) => {
   response.sendStatus(204);
 });
 
-// As text, because the core parses the JSON.
-app.use(express.text({ type: 'application/json', limit: '4mb' }));
-
 app.all('/{*path}', async (request, response) => {
-  const { method, originalUrl, body } = request;
+  const { method, originalUrl } = request;
   const headers = new Headers();
-  for (const name of ['authorization', 'x-service-uploadsession']) headers.set(name, request.get(name) ?? '');
+  for (const name of ['authorization', 'content-length', 'x-service-uploadsession'])
+    headers.set(name, request.get(name) ?? '');
   const url = new URL(originalUrl, 'http://service.invalid');
-  const init = { method, headers, ...(method === 'POST' && { body: String(body) }) };
+  // The core reads the body, so that it can refuse the headers before that.
+  const body = method === 'POST' ? (Readable.toWeb(request) as ReadableStream) : null;
+  const init: RequestInit & { duplex: 'half' } = { method, headers, body, duplex: 'half' };
   const answer = await handle(new Request(url, init));
   response
     .status(answer.status)

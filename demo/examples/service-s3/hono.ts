@@ -1,7 +1,6 @@
 // The service on Hono: `npm start`.
 import { serve } from '@hono/node-server';
-import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
+import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { close, handle, started } from './service.ts';
 import { settings } from './settings.ts';
@@ -17,10 +16,8 @@ const allowed = {
 };
 const app = new Hono();
 app.use(cors({ ...allowed, maxAge: 7200 }));
-const onError = (c: Context) => c.json({ debuginfo: 'the body is too large' }, 413);
-app.use(bodyLimit({ maxSize: 4 * 2 ** 20, onError }));
 app.all('*', (c) => handle(c.req.raw));
-// Of a body that is cut off. Hono would print the error.
+// Hono would print the error.
 app.onError((_error, c) => c.json({ debuginfo: 'the request is not valid' }, 400));
 // The database may come later.
 started().catch(() => undefined);

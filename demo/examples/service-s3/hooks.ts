@@ -29,7 +29,7 @@ if (DEMO_TOKEN.length < 32 || !DEMO_FOLDER || NODE_ENV === 'production')
 
 /**
  * Returns what the user of this request may do, 401 if the token is not valid, or 403 if the user may not upload to the folder. Is
- * called for each request; `folder` is the folder of the session after the first one.
+ * called twice for each request: without `folder` before the body is read, so that strangers cost little, and then with it.
  */
 export async function authorize(
   request: Request,

@@ -2,8 +2,6 @@
 import { handle as handleUpload } from './service.ts';
 import { settings } from './settings.ts';
 
-const MAX_BYTES = 4 * 2 ** 20;
-
 // Needed only if the page has another origin than the Next app.
 const corsOf = (request: Request): [string, string][] => [
   ['Vary', 'Origin'],
@@ -16,11 +14,7 @@ const corsOf = (request: Request): [string, string][] => [
 ];
 
 async function handle(request: Request): Promise<Response> {
-  // Set a limit in front of Next too: a request without this header can have any size.
-  const isLarge = Number(request.headers.get('content-length') ?? 0) > MAX_BYTES;
-  const response = isLarge
-    ? Response.json({ debuginfo: 'the body is too large' }, { status: 413 })
-    : await handleUpload(request);
+  const response = await handleUpload(request);
   for (const [name, value] of corsOf(request)) response.headers.set(name, value);
   return response;
 }

@@ -2,10 +2,11 @@
 import { connect, migrate } from './database.ts';
 import { createFiles } from './files.ts';
 import { postgresSessions } from './postgres.ts';
+import { reply } from './requests.ts';
 import { memorySessions } from './sessions.ts';
 import { settings } from './settings.ts';
 import { call, StoreError } from './store.ts';
-import { createUploads, operationOf, reply, replyTo } from './uploads.ts';
+import { createUploads, operationOf, replyTo } from './uploads.ts';
 
 /** Writes one line of JSON. Has no tokens, URLs, names and session headers, and only the kind of an error. */
 const log = (line: object) => console.log(JSON.stringify({ time: new Date().toISOString(), ...line }));
@@ -57,13 +58,19 @@ export function started() {
   return service;
 }
 
-async function ready() {
-  const { sessions } = await started();
-  await Promise.all([sessions.check(), call('GET', '?max-keys=0', { signal: AbortSignal.timeout(5000) })]);
-  return reply(200, {});
+const CHECK_MS = 1000;
+let checked: Promise<unknown> | undefined;
+/** Asks the database and the store once a second, however many ask: this needs no token. */
+function ready() {
+  const check = async () => {
+    const { sessions } = await started();
+    await Promise.all([sessions.check(), call('GET', '?max-keys=0', { signal: AbortSignal.timeout(5000) })]);
+  };
+  checked ??= check().finally(() => void setTimeout(() => (checked = undefined), CHECK_MS).unref());
+  return checked.then(() => reply(200, {}));
 }
 
-/** Handles one request. The server has to limit the size of the body, and to add the headers for CORS. */
+/** Handles one request. The server has to add the headers for CORS. */
 export async function handle(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url);
   if (pathname === '/healthz') return reply(200, {});

@@ -1,10 +1,10 @@
 // The upload operations as a function from `Request` to `Response`. docs/openapi.json has their bodies.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Database } from './database.ts';
 import { type createFiles, keyOf, WrongChunks } from './files.ts';
 import { authorize, type Right } from './hooks.ts';
+import { createGate, must, reply } from './requests.ts';
 import { digestOf, type Session, type Sessions } from './sessions.ts';
 import { settings } from './settings.ts';
 import { forEach, presignPut, sizeOf } from './store.ts';
@@ -12,7 +12,6 @@ import { forEach, presignPut, sizeOf } from './store.ts';
 const MIN_PART_BYTES = 5 * 2 ** 20;
 // Limits of one user. Those of a day count all files that were started, canceled ones too.
 const LIMITS = { unfinishedFiles: 1000, filesPerDay: 20_000, bytesPerDay: 500 * 2 ** 30 };
-const REQUESTS_PER_MINUTE = 3000;
 /** A commit that takes longer is answered with 202, and the browser repeats it. */
 const COMMIT_MS = 20_000;
 
@@ -26,11 +25,9 @@ const OPERATIONS: Record<string, Operation> = {
 };
 export const operationOf = (request: Request): Operation | undefined =>
   OPERATIONS[`${request.method} ${/\/files\/.*$/.exec(new URL(request.url).pathname)?.[0]}`];
+/** Enough for 100 chunks, or for a name with only escaped characters; and for the 10,000 chunks of a commit. */
+const MAX_BODY_BYTES = { open: 64 * 2 ** 10, presign: 64 * 2 ** 10, commit: 1.5 * 2 ** 20 };
 
-export const reply = (status: number, body: object, headers = {}) => Response.json(body, { status, headers });
-function must(condition: unknown, status: number, debuginfo: string, headers = {}): asserts condition {
-  if (!condition) throw reply(status, { debuginfo }, headers);
-}
 const HASH = /^[0-9a-f]{64}$/;
 /**
  * Emoji and Persian words need some invisible characters. Those that change the direction or make a line could hide an extension.
@@ -49,25 +46,10 @@ const receiptOf = (id: string, hash: string) =>
 const isSame = (a: string, b: string) => timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 export function createUploads(sessions: Sessions, files: ReturnType<typeof createFiles>, rates?: Database) {
-  const limits = { keyPrefix: 'requests', points: REQUESTS_PER_MINUTE, duration: 60 };
-  const table = { tableName: 'upload_rates', tableCreated: true };
-  // Without the name of the statement: behind a pooler, the next transaction has another connection.
-  const storeClient = rates && {
-    query: ({ text, values }: { text: string; values: unknown[] }) => rates.run(text, values),
-  };
-  const requests = storeClient
-    ? new RateLimiterPostgres({ ...limits, ...table, storeClient, storeType: 'client' })
-    : new RateLimiterMemory(limits);
-  const count = (user: string, amount: number) =>
-    requests.consume(user, amount).catch((error: unknown) => {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      const headers = { 'retry-after': `${Math.ceil(error.msBeforeNext / 1000)}` };
-      throw reply(429, { debuginfo: 'too many requests' }, headers);
-    });
+  const gate = createGate(rates);
 
-  async function open({ user, freeBytes, maxFileBytes }: Right, body: Body) {
-    const { parent_id: folder, file_name: name, file_size: sizeBytes } = body;
-    must(isText(folder, TEXT), 400, 'parent_id must be a text');
+  async function open({ user, freeBytes, maxFileBytes }: Right, folder: string, body: Body) {
+    const { file_name: name, file_size: sizeBytes } = body;
     must(isText(name, NAME) && !/^\.\.?$/.test(name), 400, 'file_name must be a name');
     must(isCount(sizeBytes), 400, 'file_size must be a whole number');
     must(sizeBytes <= maxFileBytes, 413, `a file has at most ${maxFileBytes} bytes`);
@@ -111,8 +93,6 @@ export function createUploads(sessions: Sessions, files: ReturnType<typeof creat
     must(isHashes(receipts) && receipts.length === hashes.length, 400, 'send one receipt for each hash');
     const isProven = hashes.every((hash, at) => isSame(receiptOf(session.id, hash), receipts[at] ?? ''));
     must(isProven, 400, 'a receipt is of another session or chunk');
-    // The commit asks the store for each chunk.
-    await count(session.user, Math.ceil(hashes.length / 100));
     const digest = digestOf(hashes);
     const mustBeSame = (known: Session) => {
       const isKnown = known.state === 'open' || known.digest === digest;
@@ -140,24 +120,34 @@ export function createUploads(sessions: Sessions, files: ReturnType<typeof creat
     return new Response(null, { status: 204 });
   }
 
-  return async (request: Request): Promise<Response> => {
-    const operation = operationOf(request);
-    must(operation, 404, 'no such operation');
-    const body = request.method === 'POST' ? ((await request.json().catch(() => undefined)) as Body) : {};
-    must(typeof body === 'object' && body, 400, 'the body must be a JSON object');
-    const id = request.headers.get('x-service-uploadsession') ?? '';
-    const session = operation === 'open' || !/^[\w-]{32}$/.test(id) ? undefined : await sessions.find(id);
-    const folder = operation === 'open' ? body.parent_id : session?.folder;
-    const right = await authorize(request, { operation, folder: isText(folder, TEXT) ? folder : undefined });
+  async function rightOf(request: Request, operation: Operation, folder: string | undefined): Promise<Right> {
+    const right = await authorize(request, { operation, folder });
     must(right !== 401, 401, 'the token is missing or wrong', { 'www-authenticate': 'Bearer' });
     must(right !== 403, 403, 'the user may not upload to this folder');
     // A key in the store has at most 1,024 bytes.
     must(right.user.length <= 100, 500, 'authorize() returned a user with more than 100 characters');
-    await count(right.user, 1);
-    if (operation === 'open') return open(right, body);
-    must(session?.user === right.user, 404, 'no such upload session of this user');
-    if (operation === 'presign') return presign(session, body);
-    return operation === 'commit' ? commit(session, body) : cancel(session);
+    return right;
+  }
+
+  return async (request: Request): Promise<Response> => {
+    const operation = operationOf(request);
+    must(operation, 404, 'no such operation');
+    // Before the body is read and the database is asked: strangers must cost little.
+    const { user } = await rightOf(request, operation, undefined);
+    return gate.pass(user, async () => {
+      const body = operation === 'cancel' ? {} : await gate.read(request, user, MAX_BODY_BYTES[operation]);
+      if (operation === 'open') {
+        const { parent_id: folder } = body;
+        must(isText(folder, TEXT), 400, 'parent_id must be a text');
+        return open(await rightOf(request, operation, folder), folder, body);
+      }
+      const id = request.headers.get('x-service-uploadsession') ?? '';
+      const session = /^[\w-]{32}$/.test(id) ? await sessions.find(id) : undefined;
+      must(session?.user === user, 404, 'no such upload session of this user');
+      await rightOf(request, operation, session.folder);
+      if (operation === 'presign') return presign(session, body);
+      return operation === 'commit' ? commit(session, body) : cancel(session);
+    });
   };
 }
 

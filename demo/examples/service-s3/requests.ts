@@ -1,0 +1,102 @@
+// What a request may cost before its operation begins: how many a user has at once and in a minute, and how long a body is.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Database } from './database.ts';
+
+/** Of one user, in each process. Those above it are refused without a question to the database. */
+const REQUESTS_AT_ONCE = 8;
+const REQUESTS_PER_MINUTE = 3000;
+/** A body that takes longer is given up. */
+const BODY_MS = 30_000;
+/** A smaller part of a body counts as this many bytes, because each part takes time. */
+const PART_BYTES = 256;
+/** A larger body counts as several requests, one for each 100 chunks of a commit. */
+const BYTES_OF_A_REQUEST = 13_400;
+
+export const reply = (status: number, body: object, headers = {}) => Response.json(body, { status, headers });
+export function must(condition: unknown, status: number, debuginfo: string, headers = {}): asserts condition {
+  if (!condition) throw reply(status, { debuginfo }, headers);
+}
+
+/** Reads the body, whatever length it says it has. */
+async function readBody(request: Request, maxBytes: number): Promise<Buffer> {
+  const isAllowed = (bytes: number) =>
+    must(bytes <= maxBytes, 413, `the body has more than ${maxBytes} bytes`);
+  isAllowed(Number(request.headers.get('content-length') ?? 0));
+  const parts = request.body?.getReader();
+  const bytes = Buffer.allocUnsafe(parts ? maxBytes : 0);
+  const ended = new AbortController();
+  const late = sleep(BODY_MS, undefined, { signal: ended.signal, ref: false });
+  let size = 0;
+  try {
+    for (let weight = 0; parts; ) {
+      const part = await Promise.race([parts.read(), late]);
+      must(part, 408, 'the body takes too long');
+      if (part.done) break;
+      weight += Math.max(part.value.byteLength, PART_BYTES);
+      isAllowed(weight);
+      bytes.set(part.value, size);
+      size += part.value.byteLength;
+    }
+  } catch (error) {
+    // The reason of a body that is cut off may have parts of it.
+    throw error instanceof Response ? error : reply(400, { debuginfo: 'the body is not complete' });
+  } finally {
+    late.catch(() => undefined);
+    ended.abort();
+  }
+  return bytes.subarray(0, size);
+}
+
+export function createGate(database?: Database) {
+  const limits = { keyPrefix: 'requests', points: REQUESTS_PER_MINUTE, duration: 60 };
+  // Those that are refused for the rest of a minute are not counted in the database.
+  const table = {
+    tableName: 'upload_rates',
+    tableCreated: true,
+    inMemoryBlockOnConsumed: REQUESTS_PER_MINUTE + 1,
+  };
+  // Without the name of the statement: behind a pooler, the next transaction has another connection.
+  const storeClient = database && {
+    query: ({ text, values }: { text: string; values: unknown[] }) => database.run(text, values),
+  };
+  const requests = storeClient
+    ? new RateLimiterPostgres({ ...limits, ...table, storeClient, storeType: 'client' })
+    : new RateLimiterMemory(limits);
+  const running = new Map<string, number>();
+
+  const count = (user: string, amount: number) =>
+    requests.consume(user, amount).catch((error: unknown) => {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      const headers = { 'retry-after': `${Math.ceil(error.msBeforeNext / 1000)}` };
+      throw reply(429, { debuginfo: 'too many requests' }, headers);
+    });
+
+  return {
+    /** Does `work`, unless too many requests of the user are running. */
+    async pass(user: string, work: () => Promise<Response>): Promise<Response> {
+      const others = running.get(user) ?? 0;
+      must(others < REQUESTS_AT_ONCE, 429, 'too many requests at once', { 'retry-after': '1' });
+      running.set(user, others + 1);
+      try {
+        await count(user, 1);
+        return await work();
+      } finally {
+        const left = (running.get(user) ?? 0) - 1;
+        if (left > 0) running.set(user, left);
+        else running.delete(user);
+      }
+    },
+    /** Resolves with the object in the body. */
+    async read(request: Request, user: string, maxBytes: number): Promise<Record<string, unknown>> {
+      const bytes = await readBody(request, maxBytes);
+      const more = Math.floor(bytes.length / BYTES_OF_A_REQUEST);
+      if (more > 0) await count(user, more);
+      try {
+        const body: unknown = JSON.parse(bytes.toString());
+        if (typeof body === 'object' && body) return body as Record<string, unknown>;
+      } catch {}
+      throw reply(400, { debuginfo: 'the body must be a JSON object' });
+    },
+  };
+}
