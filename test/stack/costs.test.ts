@@ -13,9 +13,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 const counts = { requests: 0, statements: 0, calls: 0, bytes: 0 };
 const { query } = pg.Client.prototype;
-// Without the questions of the background work, and without the renewal of leases, whose number depends on the time.
+// Without the questions of the background work, the limits of each transaction, and the renewal of leases, whose number depends on
+// the time.
 pg.Client.prototype.query = function (...args) {
-  if (!/skip locked|sessions set due_at/.test(args[0].text ?? args[0])) counts.statements += 1;
+  if (!/skip locked|sessions set due_at|^(begin|commit)/.test(args[0].text ?? args[0])) counts.statements += 1;
   return query.apply(this, args);
 };
 const put = globalThis.fetch;

@@ -10,8 +10,8 @@ const REQUESTS_PER_MINUTE = 3000;
 const BODY_MS = 30_000;
 /** A smaller part of a body counts as this many bytes, because each part takes time. */
 const PART_BYTES = 256;
-/** A larger body counts as several requests, one for each 100 chunks of a commit. */
-const BYTES_OF_A_REQUEST = 13_400;
+/** A larger body counts as several requests: one more for each 120 chunks of a commit. */
+const BYTES_OF_A_REQUEST = 16_384;
 
 export const reply = (status: number, body: object, headers = {}) => Response.json(body, { status, headers });
 export function must(condition: unknown, status: number, debuginfo: string, headers = {}): asserts condition {
