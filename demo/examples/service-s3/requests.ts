@@ -6,6 +6,8 @@ import type { Database } from './database.ts';
 /** Of one user, in each process. Those above it are refused without a question to the database. */
 const REQUESTS_AT_ONCE = 8;
 const REQUESTS_PER_MINUTE = 3000;
+/** Time until the answer to a request above these limits, so that a client that repeats it at once costs little. */
+const REFUSAL_MS = 1000;
 /** A body that takes longer is given up. */
 const BODY_MS = 30_000;
 /** A smaller part of a body counts as this many bytes, because each part takes time. */
@@ -16,6 +18,11 @@ const BYTES_OF_A_REQUEST = 16_384;
 export const reply = (status: number, body: object, headers = {}) => Response.json(body, { status, headers });
 export function must(condition: unknown, status: number, debuginfo: string, headers = {}): asserts condition {
   if (!condition) throw reply(status, { debuginfo }, headers);
+}
+
+async function refuse(debuginfo: string, retryAfter: number): Promise<never> {
+  await sleep(REFUSAL_MS);
+  throw reply(429, { debuginfo }, { 'retry-after': `${retryAfter}` });
 }
 
 /** Reads the body, whatever length it says it has. */
@@ -68,15 +75,14 @@ export function createGate(database?: Database) {
   const count = (user: string, amount: number) =>
     requests.consume(user, amount).catch((error: unknown) => {
       if (!(error instanceof RateLimiterRes)) throw error;
-      const headers = { 'retry-after': `${Math.ceil(error.msBeforeNext / 1000)}` };
-      throw reply(429, { debuginfo: 'too many requests' }, headers);
+      return refuse('too many requests', Math.ceil(error.msBeforeNext / 1000));
     });
 
   return {
     /** Does `work`, unless too many requests of the user are running. */
     async pass(user: string, work: () => Promise<Response>): Promise<Response> {
       const others = running.get(user) ?? 0;
-      must(others < REQUESTS_AT_ONCE, 429, 'too many requests at once', { 'retry-after': '1' });
+      if (others >= REQUESTS_AT_ONCE) await refuse('too many requests at once', 1);
       running.set(user, others + 1);
       try {
         await count(user, 1);
