@@ -259,6 +259,13 @@ describe('The example for S3', () => {
     assert.deepEqual(await limitsOf(script), [429, 404]);
   });
 
+  test('counts a large body as many requests, before it is parsed', async () => {
+    const script = `const large = '{' + '"a": {}, '.repeat(148_000);
+      const commit = () => ask('${SESSION}/commit', 'POST', large, { 'x-service-uploadsession': 'a'.repeat(32) });
+      for (let count = 0; count < 37; count += 1) statuses.push((await commit()).status);`;
+    assert.deepEqual(await limitsOf(script), [...Array(36).fill(400), 429]);
+  });
+
   test('limits the open sessions of a user, which expire after an hour without a chunk', async () => {
     const script = `const { session_id: first } = await (await open(1)).json();
       for (let count = 1; count < 1000; count += 1) await open(1);
@@ -398,6 +405,13 @@ describe('The example for S3, with a server that records its requests to the sto
     assert.equal(begun?.headers['content-type'], type);
     assert.equal((await upload([], [])).status, 200);
     assert.equal(copies()[0]?.headers['content-type'], type);
+  });
+
+  test('asks once, however many ask whether the service is ready', async () => {
+    const ask = async (): Promise<number> => (await fetch(`${example.baseUrl}/readyz`)).status;
+    const statuses = await Promise.all(Array.from({ length: 20 }, ask));
+    assert.deepEqual([...new Set(statuses)], [200]);
+    assert.equal(requests.length, 1);
   });
 
   test('asks for eight chunks at once, each once', async () => {
