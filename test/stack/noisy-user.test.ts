@@ -1,0 +1,111 @@
+// Two hundred users upload small files for a minute, without and with a hostile one. The service and the database share one core,
+// the load has the other. The store is one of the tests, so that its time does not count.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type FakeStore, startFakeStore } from '../support/fake-store.ts';
+import { copyExample, PAGE, type RunningExample, startExample } from '../support/service-s3.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type Client, upload } from './support/client.ts';
+import { type RunningDatabase, startDatabase } from './support/database.ts';
+
+const USERS = 200;
+const MINUTE_MS = 60_000;
+/** A user begins a file this long after the last one. */
+const PAUSE_MS = 15_000;
+
+/** Lets a process and its children run on one core only. */
+function pin(pid: number, core: number): void {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean);
+  for (const each of [pid, ...children]) execFileSync('taskset', ['-acp', `${core}`, `${each}`]);
+}
+
+describe('The example for S3, with a hostile user', () => {
+  let store: FakeStore;
+  let database: RunningDatabase;
+  let example: RunningExample;
+  before(async () => {
+    [store, database] = await Promise.all([startFakeStore(PAGE), startDatabase()]);
+    const folder = copyExample(readFileSync(new URL('support/many-users.ts', import.meta.url), 'utf8'));
+    const REPORTS = join(temporaryFolder(), 'reports');
+    const settings = { S3_ENDPOINT: store.origin, DATABASE_URL: database.url, REPORTS, FAILING_REPORTS: '0' };
+    example = await startExample('hono', settings, { folder });
+    const [server = ''] = readFileSync(
+      join(await database.query('show data_directory'), 'postmaster.pid'),
+      'utf8',
+    ).split('\n');
+    for (const pid of [Number(server), example.pid]) pin(pid, 0);
+    pin(process.pid, 1);
+  });
+  after(async () => {
+    await example.stop();
+    await Promise.all([store.close(), database.stop()]);
+  });
+
+  /** Resolves with the number of files, the 99th percentile of their times, and the statuses. */
+  async function measure(): Promise<{ files: number; slowestMs: number; statuses: Record<string, number> }> {
+    const statuses: Record<string, number> = {};
+    const times: number[] = [];
+    const endsAt = Date.now() + MINUTE_MS;
+    const work = Array.from({ length: USERS }, async (_, index) => {
+      const onStatus = (status: number): unknown => (statuses[status] = (statuses[status] ?? 0) + 1);
+      const client: Client = { user: `user-${index}`, baseUrl: () => example.baseUrl, onStatus };
+      await sleep(Math.random() * PAUSE_MS);
+      while (Date.now() < endsAt) {
+        const begunMs = performance.now();
+        await upload(client, 'a.bin', [2000 + index]);
+        times.push(performance.now() - begunMs);
+        await sleep(PAUSE_MS);
+      }
+    });
+    await Promise.all(work);
+    times.sort((one, other) => one - other);
+    return { files: times.length, slowestMs: times[Math.floor(times.length * 0.99)] ?? 0, statuses };
+  }
+
+  /** Starts the hostile user. The others keep their share of the core of the load. Resolves with its statuses when it is ended. */
+  function attack(): () => Promise<string> {
+    const script = fileURLToPath(new URL('support/hostile-user.ts', import.meta.url));
+    const args = [
+      '-n',
+      '19',
+      'taskset',
+      '-c',
+      '1',
+      process.execPath,
+      '--import',
+      'tsx',
+      script,
+      example.baseUrl,
+    ];
+    const child = spawn('nice', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    child.stdout.on('data', (text) => (said += text));
+    return async () => {
+      const closed = once(child, 'close');
+      child.kill();
+      await closed;
+      return said;
+    };
+  }
+
+  test('the others are at most twice as slow, and none of them is refused', async (t) => {
+    const alone = await measure();
+    const end = attack();
+    const together = await measure();
+    const hostile = await end();
+    t.diagnostic(`without: ${JSON.stringify(alone)}; with: ${JSON.stringify(together)}; hostile: ${hostile}`);
+    for (const { statuses } of [alone, together])
+      for (const status of Object.keys(statuses)) assert.match(status, /^20[012]$/);
+    assert.ok(together.slowestMs <= 2 * alone.slowestMs, 'the 99th percentile');
+    assert.ok(2 * together.files >= alone.files, 'the rate');
+  });
+});
