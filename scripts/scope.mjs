@@ -56,7 +56,7 @@ const LEFT_OUT = new Set([
     'e2e',
     'accessibility auth-check-challenge auth-check-coop auth-check-exchange auth-check-expiry auth-check-frames auth-check-keyboard auth-check-leaks auth-check-page auth-check-passkey auth-check-sign-out auth-check-silent auth-check-tabs auth-check-upload auth-check-window auth-fits auth-shared-computer auth-sites auth-window blake3-policy broken-browser file-changes journey-bad-day journey-keeper-lost journey-keeper-queue journey-keeper-return journey-keeper-security journey-keeper-survives journey-leave journey-next-user journey-release journey-strict-pages journey-tabs journey-touch journey-whole-way layout-shift photo-fingerprinting transfer-multiplexed transfer-names transfer-once transfer-step-up transfer-throttle',
   ),
-  ...filesIn('server', 'conform main openapi service-s3'),
+  ...filesIn('server', 'conform main openapi service-s3 service-s3-parts'),
   ...filesIn('package', 'changed check command mutation'),
   ...filesIn('survival', 'visit'),
 ]);

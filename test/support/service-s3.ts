@@ -1,5 +1,6 @@
 // Runs demo/examples/service-s3 on a free port, as its own process.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,13 +49,20 @@ export interface RunningExample {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
+/** Hooks that have no `credentials` of their own take the keys of the settings. */
+const CREDENTIALS = `
+import { settings } from './settings.ts';
+export const credentials = async (use) => (use === 'urls' && settings.store.chunkKeys) || settings.store.keys;
+`;
+
 /** Returns a copy of the example with other hooks. */
 export function copyExample(hooks: string): string {
   const folder = temporaryFolder();
   const source = installedExample();
   for (const name of readdirSync(source))
     (name === 'node_modules' ? symlinkSync : copyFileSync)(join(source, name), join(folder, name));
-  writeFileSync(join(folder, 'hooks.ts'), hooks);
+  const isWhole = /\bcredentials\b/.test(hooks);
+  writeFileSync(join(folder, 'hooks.ts'), isWhole ? hooks : `${hooks}${CREDENTIALS}`);
   return folder;
 }
 
@@ -73,6 +81,22 @@ export async function createBucket(settings: object, folder?: string): Promise<v
   const [status] = await once(runInExample(['bucket.ts'], settings, folder), 'exit');
   if (status !== 0) throw new Error('the bucket could not be created');
 }
+
+/** Runs a script in the folder of the example. Resolves with the JSON that it prints. */
+export async function print<T>(script: string, settings: object = {}, folder?: string): Promise<T> {
+  const child = runInExample(['--input-type=module', '--eval', script], { ...SETTINGS, ...settings }, folder);
+  let said = '';
+  let errors = '';
+  child.stdout?.on('data', (text) => (said += text));
+  child.stderr?.on('data', (text) => (errors += text));
+  const [status] = await once(child, 'close');
+  if (status !== 0) throw new Error(`the script ended with ${status}: ${errors}`);
+  return JSON.parse(said) as T;
+}
+
+/** The receipt that the example gives for a chunk. */
+export const receiptOf = (sessionId: string, hash: string): string =>
+  createHmac('sha256', RECEIPT_KEY).update(`${sessionId}${hash}`).digest('hex');
 
 /** Starts a variant. Rejects with its output if it ends instead. */
 export async function startExample(

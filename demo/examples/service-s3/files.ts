@@ -1,9 +1,10 @@
 // From chunks to files: assembles committed uploads, reports files, and deletes what is not needed. All processes do this.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { assemble, removeOthers, type Source } from './assemble.ts';
 import { type CompletedFile, onCompleted, refuse } from './hooks.ts';
-import { type Kind, LEASE_MS, type Session, type Sessions, type Work } from './sessions.ts';
-import { assemble, forEach, remove, removeOthers, sizeOf } from './store.ts';
+import { digestOf, type Kind, LEASE_MS, type Session, type Sessions, type Work } from './sessions.ts';
+import { forEach, PATIENT, remove, sizeOf } from './store.ts';
 
 const MIN_PART_BYTES = 5 * 2 ** 20;
 const POLL_MS = 5000;
@@ -31,10 +32,14 @@ export class WrongChunks extends Error {
   missing: string[] = [];
 }
 
-/** Each attempt to assemble a file has its own key, so that a process that is late can't change what another one has made. */
-const fileOf = ({ fileId: id, user, folder, name, sizeBytes }: Session, attempt: string): CompletedFile => ({
-  ...{ id, user, folder, name, sizeBytes },
-  key: keyOf('files', user, `${id}-${attempt}`),
+const beginningOf = ({ user, fileId }: Session) => keyOf('files', user, `${fileId}-`);
+/**
+ * The key names the chunks, so that all attempts make the same object: one continues what another has copied, and one that is late
+ * can't change what another has made. So no attempt deletes it, but one that refuses the file.
+ */
+const fileOf = (session: Session): CompletedFile => ({
+  ...{ id: session.fileId, user: session.user, folder: session.folder, name: session.name },
+  ...{ sizeBytes: session.sizeBytes, key: beginningOf(session) + session.digest },
 });
 
 /** Rejects if a hook has not ended after `HOOK_MS`. */
@@ -68,9 +73,14 @@ export function createFiles(sessions: Sessions, report: (error: unknown, fileId?
     await work(lost.signal).finally(() => clearInterval(beat));
   }
 
-  async function checkChunks({ user, sizeBytes, hashes }: Session & { hashes: string[] }) {
+  /** Resolves with the chunks of a file, in their order. */
+  async function checkChunks(
+    { user, sizeBytes, hashes }: Session & { hashes: string[] },
+    signal: AbortSignal,
+  ): Promise<Source[]> {
     const distinct = [...new Set(hashes)];
-    const sizeOfChunk = async (hash: string) => [hash, await sizeOf(keyOf('chunks', user, hash))] as const;
+    const sizeOfChunk = async (hash: string) =>
+      [hash, await sizeOf(keyOf('chunks', user, hash), { ...PATIENT, signal })] as const;
     const stored = new Map(await forEach(distinct, sizeOfChunk));
     const missing = distinct.filter((hash) => stored.get(hash) === undefined);
     if (missing.length > 0)
@@ -81,34 +91,32 @@ export function createFiles(sessions: Sessions, report: (error: unknown, fileId?
     if (total !== sizeBytes) throw new WrongChunks(`the chunks have ${total} bytes, not file_size`);
     if (sizes.slice(0, -1).some((size) => size < MIN_PART_BYTES))
       throw new WrongChunks('all chunks but the last need 5 MiB: set chunk-size');
+    return hashes.map((hash, index) => ({ key: keyOf('chunks', user, hash), sizeBytes: sizes[index] ?? 0 }));
   }
 
   const build = (session: Session & { hashes: string[]; isOver?: boolean }, holder: string) =>
     holding(session, holder, async (signal) => {
-      const file = fileOf(session, holder);
+      const file = fileOf({ ...session, digest: digestOf(session.hashes) });
       let sentence: string | undefined;
       try {
-        await checkChunks(session);
-        const chunks = session.hashes.map((hash) => keyOf('chunks', session.user, hash));
-        await assemble(file.key, chunks, signal);
+        const chunks = await checkChunks(session, signal);
+        await assemble(file.key, chunks, { isFirst: session.state === 'open', signal });
         sentence = (await limited(refuse(file)))?.replace(/\p{C}/gu, ' ');
-        if (sentence) await remove(file.key);
       } catch (error) {
-        await remove(file.key).catch(() => undefined);
-        // If the store is away or full, any process tries it again, and so does a repeated commit.
+        // If the store is away or full, any process continues, and so does a repeated commit.
         const next = session.isOver ? 'expired' : 'committing';
         await sessions.move(session.id, holder, error instanceof WrongChunks ? 'open' : next);
         throw error;
       }
-      // If this throws, the file may be done, and must not be removed.
       const isOwn = await sessions.move(session.id, holder, sentence ? 'refused' : 'done', sentence);
-      if (!isOwn) await remove(file.key);
+      // Not before the move: an attempt that is late could delete what another one has accepted.
+      if (isOwn && sentence) await remove(file.key);
       ring('done');
     });
 
   const deliver = (work: Work, holder: string) =>
     holding(work, holder, async () => {
-      await limited(onCompleted(fileOf(work, work.attempt)));
+      await limited(onCompleted(fileOf(work)));
       await sessions.move(work.id, holder, 'delivered');
     });
 
@@ -117,7 +125,7 @@ export function createFiles(sessions: Sessions, report: (error: unknown, fileId?
       const { id, user, chunks, attempt, hashes, sizeBytes } = work;
       // Not if there was no attempt, and not the second time: `cleared` forgets the hashes.
       if (hashes.length > 0 || sizeBytes === 0)
-        await removeOthers(fileOf(work, '').key, attempt && fileOf(work, attempt).key);
+        await removeOthers(beginningOf(work), attempt && fileOf(work).key);
       await forEach(chunks, (hash) => remove(keyOf('chunks', user, hash)));
       await sessions.move(id, holder, 'cleared');
     });

@@ -1,4 +1,5 @@
-// What you write: who may upload what, what happens with a file, and which files are refused.
+// What you write: who may upload what, what happens with a file, and which files are refused. And the keys of the store.
+import { type Keys, settings } from './settings.ts';
 
 export interface Right {
   /** At most 100 characters. */
@@ -49,4 +50,13 @@ export async function onCompleted(_file: CompletedFile): Promise<void> {}
  */
 export async function refuse(_file: CompletedFile): Promise<string | undefined> {
   return undefined;
+}
+
+/**
+ * Returns the keys that sign requests of the service, or `urls` for browsers. Is called for each signature, so keep keys that you
+ * have read, and read them again some minutes before they end. A URL ends before its key.
+ */
+export async function credentials(use: 'service' | 'urls'): Promise<Keys> {
+  const { keys, chunkKeys = keys } = settings.store;
+  return use === 'urls' ? chunkKeys : keys;
 }

@@ -1,40 +1,117 @@
 // Calls to an S3-compatible store: presigned PUTs for browsers, and requests of the service itself.
-import { AwsClient, AwsV4Signer } from 'aws4fetch';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AwsV4Signer } from 'aws4fetch';
+import { credentials } from './hooks.ts';
 import { settings } from './settings.ts';
 
-const { endpoint, bucket, enforces, ...keys } = settings.store;
+const { endpoint, region, bucket, enforces } = settings.store;
 const base64 = (hash: string) => Buffer.from(hash, 'hex').toString('base64');
+/** What the key for URLs has written belongs to its user, and RGW asks for no policy before it copies a part. */
+const ACL = { 'x-amz-acl': 'bucket-owner-full-control' };
 /** Headers that a URL signs, so that the store refuses other bytes. docs/s3.md lists what each store enforces. */
 const SIGNED = {
-  'content-sha256': (hash: string) => ({ 'x-amz-content-sha256': hash, 'x-amz-acl': 'private' }),
+  'content-sha256': (hash: string) => ({ 'x-amz-content-sha256': hash, ...ACL }),
   'checksum-sha256': (hash: string) => ({ 'x-amz-checksum-sha256': base64(hash) }),
 };
 const headersOf = SIGNED[enforces as keyof typeof SIGNED];
-const aws = new AwsClient({ ...keys, service: 's3', retries: 2 });
 const urlOf = (key: string) => `${endpoint}/${bucket}/${key}`;
 /** The type of all objects: a browser must never show the bytes of a user as a page. */
-const BYTES = { 'content-type': 'application/octet-stream' };
+export const BYTES = { 'content-type': 'application/octet-stream' };
+const URL_SECONDS = 300;
+
 /** What stores say if they have no space left, or if the bucket has reached its quota. */
 const FULL = /^(QuotaExceeded|InsufficientStorage|XMinioStorageFull|InsufficientCapacity)$/;
+/** What passes, although its status is below 500. A HEAD has no code, also if the keys have just ended. */
+const PASSING = /^(400 |\d+ (RequestTimeout|SlowDown|ExpiredToken|OperationAborted))$/;
 
 /** An error of the store. The message has no part of the response, which may name keys and signatures. */
 export class StoreError extends Error {
   readonly status: number;
+  readonly code: string;
   readonly isFull: boolean;
-  constructor(method: string, status: number, code = '') {
+  readonly isPassing: boolean;
+  /** What the store asks for, in `Retry-After`. */
+  readonly waitMs: number;
+  constructor(method: string, status: number, code = '', waitMs = 0) {
     super(`${method}: the store responded with ${status} ${code}`);
-    this.status = status;
+    [this.status, this.code, this.waitMs] = [status, code, waitMs];
     this.isFull = status === 507 || FULL.test(code);
+    // A copy that fails late has the status 200 and an error in the body.
+    const isOfStore = status < 300 || status === 408 || status === 429 || (status >= 500 && status !== 501);
+    this.isPassing = !this.isFull && (isOfStore || PASSING.test(`${status} ${code}`));
   }
 }
 
-/** Resolves with the response body. */
-export async function call(method: string, key: string, init: RequestInit = {}): Promise<string> {
-  const response = await aws.fetch(urlOf(key), { method, signal: AbortSignal.timeout(300_000), ...init });
+/** How often a request is sent, how long each one may take, and the longest wait before the next one. */
+export interface Patience {
+  tries: number;
+  tryMs: number;
+  longestMs: number;
+  signal?: AbortSignal | undefined;
+}
+/** A browser waits for the response, and would repeat its request. */
+const BRIEF: Patience = { tries: 3, tryMs: 10_000, longestMs: 1000 };
+export const PATIENT: Patience = { tries: 6, tryMs: 300_000, longestMs: 60_000 };
+
+/** The wait after a number of tries. Random, so that the requests of one bad second do not come back in one. */
+export const waitAfter = (tries: number, askedMs: number, random = Math.random()) =>
+  askedMs + 200 * 2 ** (tries - 1) * (0.5 + random / 2);
+
+const askedBy = (header: string | null) => {
+  const ms = /^\d+$/.test(header ?? '') ? Number(header) * 1000 : Date.parse(header ?? '') - Date.now();
+  return ms > 0 ? ms : 0;
+};
+
+/** Repeats `work` while the store has a bad moment: it is busy, a connection broke, or a response did not come. */
+export async function repeated<T>(work: () => Promise<T>, patience: Patience): Promise<T> {
+  const { tries, longestMs, signal } = patience;
+  for (let count = 1; ; count += 1) {
+    signal?.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      const isPassing = !(error instanceof StoreError) || error.isPassing;
+      const waitMs = waitAfter(count, error instanceof StoreError ? error.waitMs : 0);
+      if (signal?.aborted || !isPassing || count === tries || waitMs > longestMs) throw error;
+      await sleep(waitMs, undefined, { signal });
+    }
+  }
+}
+
+/** Signing keys that were derived. */
+const cache = new Map<string, ArrayBuffer>();
+
+/** Sends one request. Resolves with the headers and the body of the response. */
+export async function send(
+  method: string,
+  key: string,
+  { headers, body }: { headers?: Record<string, string>; body?: string },
+  { tryMs, signal }: Patience,
+) {
+  if (cache.size > 100) cache.clear();
+  const keys = await credentials('service');
+  const request = { method, url: urlOf(key), headers: headers ?? {}, ...(body !== undefined && { body }) };
+  const signed = await new AwsV4Signer({ ...request, ...keys, region, service: 's3', cache }).sign();
+  const limit = AbortSignal.timeout(tryMs);
+  const response = await fetch(signed.url, {
+    ...{ method, headers: signed.headers, ...(body !== undefined && { body }) },
+    signal: signal ? AbortSignal.any([signal, limit]) : limit,
+  });
   const text = await response.text();
-  // A copy that fails late has the status 200 and an error in the body.
-  if (response.ok && !text.includes('<Error>')) return text;
-  throw new StoreError(method, response.status, /<Code>(\w+)<\/Code>/.exec(text)?.[1]);
+  if (response.ok && !text.includes('<Error>')) return { text, headers: response.headers };
+  const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1];
+  throw new StoreError(method, response.status, code, askedBy(response.headers.get('retry-after')));
+}
+
+interface Call {
+  headers?: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal;
+}
+/** Resolves with the response body. */
+export async function call(method: string, key: string, { signal, ...init }: Call = {}): Promise<string> {
+  const patience = { ...PATIENT, signal };
+  return (await repeated(() => send(method, key, init, patience), patience)).text;
 }
 
 /** Calls `work` for all items, eight at a time. After an error, no further call begins. */
@@ -54,11 +131,15 @@ export async function forEach<T, R>(items: readonly T[], work: (item: T, index: 
 }
 
 /** Resolves with the size of an object in bytes; with `undefined` if it doesn't exist. */
-export async function sizeOf(key: string): Promise<number | undefined> {
-  const init = { method: 'HEAD', signal: AbortSignal.timeout(30_000) };
-  const { ok, status, headers } = await aws.fetch(urlOf(key), init);
-  if (!ok && status !== 404) throw new StoreError('HEAD', status);
-  return ok ? Number(headers.get('content-length')) : undefined;
+export async function sizeOf(key: string, patience: Patience = BRIEF): Promise<number | undefined> {
+  const limits = { ...patience, tryMs: Math.min(patience.tryMs, 30_000) };
+  try {
+    const { headers } = await repeated(() => send('HEAD', key, {}, limits), limits);
+    return Number(headers.get('content-length'));
+  } catch (error) {
+    if (error instanceof StoreError && error.status === 404) return undefined;
+    throw error;
+  }
 }
 
 /** Deletes an object, or does nothing if it doesn't exist. */
@@ -66,47 +147,18 @@ export const remove = (key: string) => call('DELETE', key);
 
 /** Signs the length too: without it, Ceph RGW accepts an empty PUT that copies another object (`x-amz-copy-source`). */
 export async function presignPut(key: string, hash: string, sizeBytes: number) {
+  const { expiresAt, ...keys } = await credentials('urls');
+  const now = new Date();
+  const leftMs = expiresAt ? expiresAt.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
+  const seconds = Math.min(URL_SECONDS, Math.floor(leftMs / 1000));
+  // Also if the end is no date.
+  if (!(seconds > 0))
+    throw Object.assign(new Error('the keys of the store have ended'), { code: 'KEYS_ENDED' });
+  const datetime = now.toISOString().replace(/[:-]|\.\d{3}/g, '');
   const headers = { ...headersOf(hash), ...BYTES };
-  const how = { method: 'PUT', url: `${urlOf(key)}?X-Amz-Expires=300`, signQuery: true, allHeaders: true };
   const signed = { ...headers, 'content-length': `${sizeBytes}` };
-  const { url } = await new AwsV4Signer({ ...keys, service: 's3', ...how, headers: signed }).sign();
+  const how = { method: 'PUT', signQuery: true, allHeaders: true, datetime, cache };
+  const at = { url: `${urlOf(key)}?X-Amz-Expires=${seconds}`, region, service: 's3' };
+  const { url } = await new AwsV4Signer({ ...how, ...at, ...keys, headers: signed }).sign();
   return { upload_url: url.href, headers };
-}
-
-/** Deletes what attempts have left: unfinished uploads, and all objects whose keys begin with `prefix` but `kept`. */
-export async function removeOthers(prefix: string, kept: string) {
-  const begins = `prefix=${encodeURIComponent(prefix)}`;
-  const [uploads, objects] = await Promise.all([
-    call('GET', `?uploads&${begins}`),
-    call('GET', `?list-type=2&${begins}`),
-  ]);
-  for (const [, key, id = ''] of uploads.matchAll(/<Key>([^<]+)<\/Key>\s*<UploadId>([^<]+)<\/UploadId>/g))
-    await call('DELETE', `${key}?uploadId=${encodeURIComponent(id)}`);
-  for (const [, key = ''] of objects.matchAll(/<Key>([^<]+)<\/Key>/g)) if (key !== kept) await remove(key);
-}
-
-/**
- * Joins objects to a new one, which has none of their metadata. All but the last need 5 MiB. Stops when `signal` aborts.
- */
-export async function assemble(target: string, sources: string[], signal: AbortSignal): Promise<void> {
-  const from = (key: string) => ({ 'x-amz-copy-source': `/${bucket}/${key}` });
-  if (sources.length < 2) {
-    const copy = sources[0] && { ...from(sources[0]), 'x-amz-metadata-directive': 'REPLACE' };
-    return void (await call('PUT', target, { headers: { ...BYTES, ...copy } }));
-  }
-  const begun = await call('POST', `${target}?uploads`, { headers: BYTES });
-  const upload = `uploadId=${encodeURIComponent(/<UploadId>(.+)<\/UploadId>/.exec(begun)?.[1] ?? '')}`;
-  try {
-    const parts = await forEach(sources, async (key, index) => {
-      signal.throwIfAborted();
-      const number = index + 1;
-      const answer = await call('PUT', `${target}?partNumber=${number}&${upload}`, { headers: from(key) });
-      return `<Part><PartNumber>${number}</PartNumber>${/<ETag>.+<\/ETag>/.exec(answer)?.[0]}</Part>`;
-    });
-    const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
-    await call('POST', `${target}?${upload}`, { body });
-  } catch (error) {
-    await call('DELETE', `${target}?${upload}`).catch(() => undefined);
-    throw error;
-  }
 }
