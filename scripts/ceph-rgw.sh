@@ -5,6 +5,8 @@
 #   ceph-rgw.sh start DIR [RGW_PORT=8333] [MON_PORT=8334]   prints the settings of the store as NAME=value lines
 #   ceph-rgw.sh outage DIR                                  stops the gateway; `start` starts it again with the same objects
 #   ceph-rgw.sh kill DIR                                    the same, without an end of its running requests
+#   ceph-rgw.sh pause DIR | continue DIR                    stops and continues its process, with open connections
+#   ceph-rgw.sh user DIR NAME                               creates a user, whose access and secret key are NAME and NAME-secret
 #   ceph-rgw.sh quota DIR BUCKET BYTES|none                 limits the size of a bucket, from the next request on
 #   ceph-rgw.sh stop DIR                                    stops all processes that DIR/run/*.pid name, and removes the data
 #
@@ -12,7 +14,7 @@
 set -euo pipefail
 
 command=${1:-}
-[ -n "$command" ] && [ -n "${2:-}" ] || { sed -n '2,11p' "$0" >&2; exit 64; }
+[ -n "$command" ] && [ -n "${2:-}" ] || { sed -n '2,13p' "$0" >&2; exit 64; }
 mkdir -p "$2"
 dir=$(cd "$2" && pwd -P)
 rgw_port=${3:-8333}
@@ -173,6 +175,9 @@ case $command in
     ;;
   outage) stop_one rgw ;;
   kill) is_running rgw && kill -KILL "$(cat "$run/rgw.pid")" ;;
+  pause) is_running rgw && kill -STOP "$(cat "$run/rgw.pid")" ;;
+  continue) is_running rgw && kill -CONT "$(cat "$run/rgw.pid")" ;;
+  user) admin user create --uid="$3" --display-name="$3" --access-key="$3" --secret-key="$3-secret" ;;
   quota) quota "${3:-uploads}" "${4:-none}" ;;
   stop) stop_all; rmdir "$dir" ;;
   *) fail "unknown command $command" ;;

@@ -24,10 +24,15 @@ export interface RunningStore {
   /** The same, in the middle of its requests. */
   kill(): Promise<void>;
   resume(): Promise<void>;
+  /** Stops the process of the gateway, with open connections, and continues it. */
+  pause(): Promise<void>;
+  unpause(): Promise<void>;
+  /** Creates a user. Resolves with its keys. */
+  addUser(name: string): Promise<{ accessKeyId: string; secretAccessKey: string }>;
   /** Limits the bytes in the bucket `uploads` to those that it has now and `freeBytes` more; `undefined` ends the limit. */
   setQuota(freeBytes: number | undefined): Promise<void>;
   /** Resolves with the response to a request of the owner of the bucket `uploads`. */
-  ask(path: string, method?: string): Promise<Response>;
+  ask(path: string, method?: string, body?: string): Promise<Response>;
   /** Resolves with the keys and sizes of all objects below `prefix`. */
   list(prefix: string): Promise<Map<string, number>>;
   /** Resolves with the key of a file of a user. Rejects if there are several attempts. */
@@ -46,8 +51,8 @@ async function objectsOf(
   const { S3_ACCESS_KEY_ID = '', S3_SECRET_ACCESS_KEY = '', S3_REGION = '', S3_ENDPOINT } = settings;
   const keys = { accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY, region: S3_REGION };
   const aws = new AwsClient({ ...keys, service: 's3' });
-  const ask = (path: string, method = 'GET'): Promise<Response> =>
-    aws.fetch(`${S3_ENDPOINT}/uploads${path}`, { method });
+  const ask = (path: string, method = 'GET', body?: string): Promise<Response> =>
+    aws.fetch(`${S3_ENDPOINT}/uploads${path}`, { method, ...(body !== undefined && { body }) });
   const get = async (path: string): Promise<Response> => {
     const response = await ask(path);
     if (!response.ok) throw new Error(`${path}: ${response.status}`);
@@ -95,6 +100,12 @@ export async function startStore(minPartBytes = 5 * 2 ** 20): Promise<RunningSto
     interrupt: async () => void (await exec(script, ['outage', folder])),
     kill: async () => void (await exec(script, ['kill', folder])),
     resume: async () => void (await start()),
+    pause: async () => void (await exec(script, ['pause', folder])),
+    unpause: async () => void (await exec(script, ['continue', folder])),
+    async addUser(name) {
+      await exec(script, ['user', folder, name]);
+      return { accessKeyId: name, secretAccessKey: `${name}-secret` };
+    },
     async setQuota(freeBytes) {
       const sizes = freeBytes === undefined ? [] : [...(await objects.list('')).values(), freeBytes];
       const quota = freeBytes === undefined ? 'none' : `${sizes.reduce((sum, size) => sum + size)}`;
