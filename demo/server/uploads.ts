@@ -67,6 +67,7 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     const body = await readJson(c.req.raw, 64 * KIB);
     const hashes = readHashes(body, settings.maxHashesPerBatch);
     if (hashes.length === 0) throw new Refusal(400, 'invalid_request', 'hashes is empty');
+    checkSizes(body, hashes.length);
     return c.json({ chunks: await presign(user, session, hashes) });
   });
 
@@ -193,6 +194,14 @@ function readHashes(body: Record<string, unknown>, limit: number): string[] {
   if (hashes.length > limit) throw new Refusal(413, 'too_many', `more than ${limit} hashes`);
   if (!hashes.every(isHash)) throw new Refusal(400, 'invalid_request', 'a hash is 64 lower-case hex digits');
   return hashes;
+}
+
+/** Sizes are optional, and nothing here needs them. */
+function checkSizes({ sizes }: Record<string, unknown>, count: number): void {
+  if (sizes === undefined) return;
+  const isSize = (size: unknown): boolean => Number.isSafeInteger(size) && Number(size) > 0;
+  if (!Array.isArray(sizes) || sizes.length !== count || !sizes.every(isSize))
+    throw new Refusal(400, 'invalid_request', 'sizes must be one positive integer for each hash');
 }
 
 function readFileHash({ file_hash: hash }: Record<string, unknown>): string | undefined {

@@ -80,21 +80,10 @@ for (const variant of Object.keys(VARIANTS) as (keyof typeof VARIANTS)[]) {
       assert.ok(wrong.body.debuginfo);
     });
 
-    test('refuses files that are not valid, and folders without the right', async () => {
-      const statusOf = async (change: object): Promise<number> =>
-        (await ask(SESSION, { ...file, ...change })).status;
-      assert.equal(await statusOf({ parent_id: 'folder-b' }), 403);
-      assert.equal(await statusOf({ file_size: 50 * 1024 * MIB + 1 }), 413);
-      const invalid = [
-        { parent_id: 7 },
-        { file_name: '../a' },
-        { file_name: '' },
-        { file_name: 'a\u0000' },
-        { file_size: -1 },
-        { file_size: '10' },
-      ];
-      for (const change of invalid) assert.equal(await statusOf(change), 400, JSON.stringify(change));
-      for (const body of ['{', 'null', '"text"']) assert.equal((await ask(SESSION, body)).status, 400, body);
+    test('takes files of at most 50 GiB', async () => {
+      const statusOf = async (sizeBytes: number): Promise<number> =>
+        (await ask(SESSION, { ...file, file_size: sizeBytes })).status;
+      assert.deepEqual([await statusOf(50 * 1024 * MIB), await statusOf(50 * 1024 * MIB + 1)], [201, 413]);
     });
 
     test('allows exactly the page, on errors too', async () => {
@@ -114,26 +103,11 @@ for (const variant of Object.keys(VARIANTS) as (keyof typeof VARIANTS)[]) {
       );
     });
 
-    test('refuses to presign without a session, sizes or valid hashes', async () => {
+    test('refuses to presign without sizes, and says so, and more chunks than the file can need', async () => {
       const session = await open(10);
-      const presign = async (body: object, id = session): Promise<Answer> =>
-        ask(`${SESSION}/chunks`, body, { session: id });
-      const [hash = ''] = HASHES;
-      assert.equal((await presign({ hashes: [hash], sizes: [1] }, 'unknown')).status, 404);
-      const without = await presign({ hashes: [hash] });
+      const presign = async (body: object): Promise<Answer> => ask(`${SESSION}/chunks`, body, { session });
+      const without = await presign({ hashes: HASHES.slice(0, 1) });
       assert.deepEqual([without.status, without.body.debuginfo], [400, 'set profile.sendSizes']);
-      const invalid = [
-        { hashes: [], sizes: [] },
-        { hashes: ['../x'], sizes: [1] },
-        { hashes: [hash.toUpperCase()], sizes: [1] },
-        { hashes: [[hash]], sizes: [1] },
-        { hashes: [hash], sizes: [0] },
-        { hashes: [hash], sizes: [11] },
-        { hashes: [hash], sizes: [1.5] },
-      ];
-      for (const body of invalid) assert.equal((await presign(body)).status, 400, JSON.stringify(body));
-      const many = Array.from({ length: 101 }, (_, index) => hashOf(Buffer.from([index])));
-      assert.equal((await presign({ hashes: many, sizes: many.map(() => 1) })).status, 413);
       const large = HASHES.concat(hashOf(Buffer.from('c')));
       assert.equal((await presign({ hashes: large, sizes: large.map(() => 10) })).status, 413);
     });
@@ -142,16 +116,6 @@ for (const variant of Object.keys(VARIANTS) as (keyof typeof VARIANTS)[]) {
       const { session, body } = await sessionWith(6 * MIB);
       const answer = await ask(`${SESSION}/commit`, body, { session });
       assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '5']);
-    });
-
-    test('refuses a commit with other receipts', async () => {
-      const { session, body } = await sessionWith(6 * MIB, 1);
-      const commit = async (change: object): Promise<number> =>
-        (await ask(`${SESSION}/commit`, { ...body, ...change }, { session })).status;
-      const foreign = HASHES.map((hash) => receiptOf('other', hash));
-      assert.equal(await commit({ receipts: foreign }), 400);
-      assert.equal(await commit({ receipts: HASHES.map(() => 'é'.repeat(64)) }), 400);
-      assert.equal(await commit({ receipts: [] }), 400);
     });
 
     test('cancels a session', async () => {
