@@ -1,11 +1,13 @@
-// Two processes, PostgreSQL and the gateway of the store are killed at random moments while files are uploaded, or stand still for
-// longer than a lease (3 s here). The seed of each run is printed. `SEED=` repeats its sizes and the order of its kills, not their
-// moments; `RUNS=` sets the number of runs.
+// Two processes, PostgreSQL, PgBouncer and the gateway of the store are killed at random moments while files are uploaded, or stand
+// still for longer than a lease (3 s here), or the line to the store breaks connections, loses answers and says 503. The seed of
+// each run is printed. `SEED=` repeats its sizes and the order of its kills, not their moments; `RUNS=` sets the number of runs.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '../server/malformed.ts';
+import { type BadLine, type Fault, startBadLine } from './support/bad-line.ts';
 import { type Client, type Sent, upload } from './support/client.ts';
+import { type RunningPooler, startPooler } from './support/pooler.ts';
 import { type Stack, startStack } from './support/stack.ts';
 
 const MIB = 2 ** 20;
@@ -13,10 +15,26 @@ const { RUNS = '20', SEED } = process.env;
 
 describe('The example for S3, killed at random moments', () => {
   let stack: Stack;
+  let line: BadLine;
+  let pooler: RunningPooler;
+  /** Fewer connections than each of the two processes may have. After a failed one, PgBouncer would wait for 15 seconds. */
+  const pool = (url: string, port?: number): Promise<RunningPooler> =>
+    startPooler(url, 8, port, 'server_login_retry = 1');
   before(async () => {
-    stack = await startStack({ SLOW_REFUSALS: '0.2' });
+    stack = await startStack(async ({ store, database }) => {
+      line = await startBadLine(store.settings.S3_ENDPOINT ?? '');
+      pooler = await pool(database.url);
+      return { SLOW_REFUSALS: '0.2', S3_ENDPOINT: line.origin, DATABASE_URL: pooler.url };
+    });
   });
-  after(() => stack.stop());
+  after(async () => {
+    await stack.stop();
+    await Promise.all([line.close(), pooler.stop()]);
+  });
+
+  const PARTS = 'process 1,process 2,database,store,pause,pooler,burst of 503,broken line'.split(',');
+  /** Half of the requests on a broken line get through. */
+  const BROKEN: (Fault | undefined)[] = ['reset', 'lost', undefined, undefined];
 
   /** Kills parts at random moments until `isOver`. Resolves with what was killed, when all run again. */
   async function killUntil(isOver: () => boolean, random: () => number): Promise<string[]> {
@@ -24,12 +42,10 @@ describe('The example for S3, killed at random moments', () => {
     const { processes, database, store, start } = stack;
     while (!isOver()) {
       await sleep(100 + random() * 1200);
-      const part = Math.floor(random() * 5);
+      const part = Math.floor(random() * PARTS.length);
       const isLong = random() < 0.2;
       const outageMs = random() * (isLong ? 5000 : 1000);
-      killed.push(
-        `${['process 1', 'process 2', 'database', 'store', 'pause'][part]}${isLong ? ' (long)' : ''}`,
-      );
+      killed.push(`${PARTS[part]}${isLong ? ' (long)' : ''}`);
       if (part < 2) {
         await processes[part]?.stop('SIGKILL');
         processes[part] = await start();
@@ -41,6 +57,14 @@ describe('The example for S3, killed at random moments', () => {
         await store.kill();
         await sleep(outageMs);
         await store.resume();
+      } else if (part === 5) {
+        await pooler.stop();
+        await sleep(outageMs);
+        pooler = await pool(database.url, Number(new URL(pooler.url).port));
+      } else if (part > 5) {
+        line.fault = () => (part === 6 ? 'busy' : BROKEN[Math.floor(Math.random() * BROKEN.length)]);
+        await sleep(outageMs);
+        line.fault = () => undefined;
       } else {
         const { pid = 0 } = processes[isLong ? 1 : 0] ?? {};
         process.kill(pid, 'SIGSTOP');

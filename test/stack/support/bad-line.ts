@@ -25,7 +25,8 @@ export async function startBadLine(target: string): Promise<BadLine> {
     const outgoing = send(new URL(url, target), { method, headers, agent: false });
     outgoing.on('error', () => socket.destroy());
     outgoing.on('response', (answer) => {
-      if (fault === 'lost') return answer.resume().on('end', () => socket.destroy());
+      // Also if the store ends in the middle of its answer.
+      if (fault === 'lost') return answer.resume().on('close', () => socket.destroy());
       answer.on('error', () => socket.destroy());
       return answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers));
     });

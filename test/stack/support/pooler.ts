@@ -16,11 +16,12 @@ export interface RunningPooler {
   stop(): Promise<void>;
 }
 
-/** The pooler has `size` connections to the database. */
+/** The pooler has `size` connections to the database. `more` are lines of its settings. */
 export async function startPooler(
   databaseUrl: string,
   size: number,
   ownPort?: number,
+  more = '',
 ): Promise<RunningPooler> {
   const idOf = async (kind: string) => Number((await exec('id', [kind, 'postgres'])).stdout);
   const user = { uid: await idOf('-u'), gid: await idOf('-g') };
@@ -37,6 +38,7 @@ unix_socket_dir =
 auth_type = any
 pool_mode = transaction
 default_pool_size = ${size}
+${more}
 `;
   const file = join(folder, 'pgbouncer.ini');
   await writeFile(file, settings);

@@ -44,9 +44,16 @@ export function replace(path: string, before: string, after: string): void {
   writeFileSync(path, text.replace(before, after));
 }
 
-/** Creates the bucket, and starts `count` processes. */
-export async function startStack(changes: Record<string, string> = {}, count = 2): Promise<Stack> {
+type Settings = Record<string, string>;
+type Parts = Pick<Stack, 'store' | 'database'>;
+
+/** Creates the bucket, and starts `count` processes. `changes` of the settings may start parts between these and their stores. */
+export async function startStack(
+  changes: Settings | ((parts: Parts) => Promise<Settings>) = {},
+  count = 2,
+): Promise<Stack> {
   const [store, database] = await Promise.all([startStore(), startDatabase()]);
+  const changed = typeof changes === 'function' ? await changes({ store, database }) : changes;
   const folder = copyExample(readFileSync(new URL('many-users.ts', import.meta.url), 'utf8'));
   const REPORTS = join(folder, 'reports');
   writeFileSync(REPORTS, '');
@@ -54,7 +61,7 @@ export async function startStack(changes: Record<string, string> = {}, count = 2
   replace(join(folder, 'sessions.ts'), 'LEASE_MS = 30_000', 'LEASE_MS = 3000');
   replace(join(folder, 'files.ts'), 'POLL_MS = 5000', 'POLL_MS = 500');
   replace(join(folder, 'files.ts'), 'HOOK_MS = 600_000', 'HOOK_MS = 6000');
-  const settings = { ...SETTINGS, ...store.settings, DATABASE_URL: database.url, REPORTS, ...changes };
+  const settings = { ...SETTINGS, ...store.settings, DATABASE_URL: database.url, REPORTS, ...changed };
   await createBucket(settings, folder);
   const start = (): Promise<RunningExample> => startExample('hono', settings, { folder });
   const processes = await Promise.all(Array.from({ length: count }, start));
