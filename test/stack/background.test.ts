@@ -84,13 +84,15 @@ describe('The example for S3, beside its requests', () => {
       }
   });
 
-  test('an attempt whose session is gone deletes what it has made', async () => {
-    const { session, commit } = await begin('user-gone', 'a.slow');
+  test('an attempt that is late leaves the file to the one that has finished it', async () => {
+    const { session, commit } = await begin('user-overtaken', 'a.slow');
     const committed = commit();
     await until(async () => (await stateOf(session)) === 'committing');
-    await query(`delete from upload_sessions where id = '${session}'`);
+    const done = `state = 'done', holder = '', attempt = 'another', due_at = now()`;
+    await query(`update upload_sessions set ${done} where id = '${session}'`);
     await committed;
-    assert.deepEqual([...(await stack.store.list('files/u-user-gone/'))], []);
+    const [report] = await stack.reports(1, 'user-overtaken');
+    assert.deepEqual([...(await stack.store.list('files/u-user-overtaken/')).keys()], [report?.key]);
   });
 
   test('reports that never end or fail do not stop the others', { timeout: 60_000 }, async () => {
