@@ -68,6 +68,20 @@ for (const variant of Object.keys(VARIANTS) as (keyof typeof VARIANTS)[]) {
         }
     });
 
+    test('refuses a body of very many values, and none of the largest commit', async () => {
+      const session = 'a'.repeat(32);
+      const commit = (body: string): Promise<Response> =>
+        fetch(`${example.baseUrl + SESSION}/commit`, {
+          method: 'POST',
+          headers: { authorization: 'Bearer user-values', 'x-service-uploadsession': session },
+          body,
+        });
+      for (const value of ['{}', '[]', '0', '""'])
+        assert.equal((await commit(`{"a":[${`${value},`.repeat(300_000)}0]}`)).status, 400, value);
+      const hashes = Array.from({ length: 10_000 }, () => 'a'.repeat(64));
+      assert.equal((await commit(JSON.stringify({ hashes, receipts: hashes }))).status, 404);
+    });
+
     test('refuses a body that is too long, without its end, whatever length it says', async () => {
       const part = 'a'.repeat(64 * 1024);
       const chunk = `${part.length.toString(16)}\r\n${part}\r\n`;
