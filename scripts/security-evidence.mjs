@@ -40,6 +40,10 @@ export function evidence() {
     '',
     ...table(mutations.filter(({ rule }) => rule.startsWith('R'))),
     '',
+    '## The example service for S3',
+    '',
+    ...table(mutations.filter(({ rule }) => rule.startsWith('E'))),
+    '',
   ].join('\n');
 }
 

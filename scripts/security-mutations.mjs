@@ -2,6 +2,7 @@
 // scripts/check-security.mjs applies the mutations: it replaces `before`, which occurs exactly once in `file`, by `after`.
 // scripts/security-evidence.mjs writes the list as a document.
 
+import { exampleMutations } from './example-mutations.mjs';
 import { photoMutations } from './photo-mutations.mjs';
 import { serviceMutations } from './service-mutations.mjs';
 import { settingsMutations } from './settings-mutations.mjs';
@@ -9,7 +10,7 @@ import { userMutations } from './user-mutations.mjs';
 
 /**
  * @typedef {object} Mutation
- * @property {string} rule D: attacks, S: sign-in, K: file keeper, R: reference service.
+ * @property {string} rule D: attacks, S: sign-in, K: file keeper, R: reference service, E: example for S3.
  * @property {string} says What holds.
  * @property {string} file
  * @property {string} before
@@ -20,6 +21,7 @@ import { userMutations } from './user-mutations.mjs';
 
 /** @type {Mutation[]} */
 export const mutations = [
+  ...exampleMutations,
   ...photoMutations,
   ...serviceMutations,
   ...settingsMutations,
