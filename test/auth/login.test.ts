@@ -223,7 +223,7 @@ describe('the sign-in form', () => {
     expect(await contradiction.until('auth-challenged')).to.deep.equal({ methods: ['totp'] });
   });
 
-  it('starts over on Start over, without the email, because somebody else may sign in', async () => {
+  it('starts over on Start over, without the email, because another user may sign in', async () => {
     const form = await open('tom@example.com');
     await form.press('Start over');
     const address = await form.find<HTMLInputElement>('input[name="email"]:not([readonly])');
