@@ -47,13 +47,19 @@ const COMMANDS: Readonly<Record<Method, readonly unknown[]>> = {
   signOut: [],
 };
 
-const prototype = Uploader.prototype as unknown as Record<Method, (...args: unknown[]) => Promise<void>>;
+type EngineMethod = Exclude<Method, 'signOut'> | 'endPeriod';
+const prototype = Uploader.prototype as unknown as Record<
+  EngineMethod,
+  (...args: unknown[]) => Promise<void>
+>;
 
 /** Replaces a command of the engine while `act` runs. `answer` settles the command, and `asked` records its arguments. */
 async function holding(
-  name: Method,
+  method: Method,
   act: (answer: Deferred<void>, asked: readonly unknown[][]) => Promise<void>,
 ): Promise<void> {
+  // A sign-out ends only the period in which the user has asked for it.
+  const name = method === 'signOut' ? 'endPeriod' : method;
   const own = prototype[name];
   const answer = deferred();
   const asked: unknown[][] = [];
@@ -82,7 +88,6 @@ describe('a command of the element', () => {
         });
         await settled();
         expect(isDone).to.equal(false);
-        // A sign-out ends only the period in which the user has asked for it.
         const period = localStorage.getItem('secure-uploader:period');
         expect(asked).to.deep.equal([name === 'signOut' ? [period] : args]);
         answer.resolve();
