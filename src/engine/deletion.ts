@@ -11,26 +11,28 @@ export class Deletion {
   #finishing: Promise<void> | undefined;
 
   constructor(all: UploadStore) {
-    const after =
+    const afterDeletion =
       <Given extends readonly unknown[], Result>(use: (...given: Given) => Promise<Result>) =>
       (...given: Given): Promise<Result> =>
         isDeletionLeft() ? this.#finish().then(() => use(...given)) : use(...given);
-    const keys = after<Parameters<UploadStore['keys']>, readonly string[]>((...given) => all.keys(...given));
+    const keys = afterDeletion<Parameters<UploadStore['keys']>, readonly string[]>((...given) =>
+      all.keys(...given),
+    );
     this.#all = all;
     this.store = {
-      find: after((key) => all.find(key)),
-      save: after((...given) => all.save(...given)),
-      update: after((...given) => all.update(...given)),
-      fileBytes: after(() => all.fileBytes()),
-      saveChunks: after((...given) => all.saveChunks(...given)),
-      remove: after((...given) => all.remove(...given)),
+      find: afterDeletion((key) => all.find(key)),
+      save: afterDeletion((...given) => all.save(...given)),
+      update: afterDeletion((...given) => all.update(...given)),
+      fileBytes: afterDeletion(() => all.fileBytes()),
+      saveChunks: afterDeletion((...given) => all.saveChunks(...given)),
+      remove: afterDeletion((...given) => all.remove(...given)),
       // An upload that is being stopped uses the store, too. Who lists uploads waits for the end.
       keys: async (...given) => {
         await Promise.allSettled(runningDeletions());
         return keys(...given);
       },
-      list: after((...given) => all.list(...given)),
-      prune: after((...given) => all.prune(...given)),
+      list: afterDeletion((...given) => all.list(...given)),
+      prune: afterDeletion((...given) => all.prune(...given)),
       clear: () => this.run(),
     };
   }
