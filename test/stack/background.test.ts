@@ -84,16 +84,27 @@ describe('The example for S3, beside its requests', () => {
       }
   });
 
-  test('an attempt that is late leaves the file to the one that has finished it', async () => {
-    const { session, commit } = await begin('user-overtaken', 'a.slow');
-    const committed = commit();
-    await until(async () => (await stateOf(session)) === 'committing');
-    const done = `state = 'done', holder = '', attempt = 'another', due_at = now()`;
-    await query(`update upload_sessions set ${done} where id = '${session}'`);
-    await committed;
-    const [report] = await stack.reports(1, 'user-overtaken');
-    assert.deepEqual([...(await stack.store.list('files/u-user-overtaken/')).keys()], [report?.key]);
-  });
+  for (const [finisher, keyEnd] of [
+    ['the one', 'digest'],
+    // Its attempts have keys of their own.
+    ['a process of the first release', `'another'`],
+  ] as const)
+    test(`an attempt that is late leaves the file to ${finisher} that has finished it`, async () => {
+      const user = `user-overtaken${finisher.length}`;
+      const { session, commit } = await begin(user, 'a.slow');
+      const committed = commit();
+      await until(async () => (await stateOf(session)) === 'committing');
+      const id = await query(`select file_id from upload_sessions where id = '${session}'`);
+      await stack.store.ask(`/files/u-${user}/${id}-another`, 'PUT');
+      const done = `state = 'done', holder = '', attempt = ${keyEnd}, due_at = now()`;
+      await query(`update upload_sessions set ${done} where id = '${session}'`);
+      const digest = await query(`select digest from upload_sessions where id = '${session}'`);
+      await committed;
+      const key = `files/u-${user}/${id}-${keyEnd === 'digest' ? digest : 'another'}`;
+      assert.equal((await stack.reports(1, user))[0]?.key, key);
+      await stack.clear(user);
+      assert.deepEqual([...(await stack.store.list(`files/u-${user}/`)).keys()], [key]);
+    });
 
   test('reports that never end or fail do not stop the others', { timeout: 60_000 }, async () => {
     for (let count = 0; count < 4; count += 1) await upload(uploaderOf('user-hangs'), 'a.hang', [1000]);

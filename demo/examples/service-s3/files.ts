@@ -37,9 +37,9 @@ const beginningOf = ({ user, fileId }: Session) => keyOf('files', user, `${fileI
  * The key names the chunks, so that all attempts make the same object: one continues what another has copied, and one that is late
  * can't change what another has made. So no attempt deletes it, but one that refuses the file.
  */
-const fileOf = (session: Session): CompletedFile => ({
+const fileOf = (session: Session, keyEnd: string): CompletedFile => ({
   ...{ id: session.fileId, user: session.user, folder: session.folder, name: session.name },
-  ...{ sizeBytes: session.sizeBytes, key: beginningOf(session) + session.digest },
+  ...{ sizeBytes: session.sizeBytes, key: beginningOf(session) + keyEnd },
 });
 
 /** Rejects if a hook has not ended after `HOOK_MS`. */
@@ -96,7 +96,7 @@ export function createFiles(sessions: Sessions, report: (error: unknown, fileId?
 
   const build = (session: Session & { hashes: string[]; isOver?: boolean }, holder: string) =>
     holding(session, holder, async (signal) => {
-      const file = fileOf({ ...session, digest: digestOf(session.hashes) });
+      const file = fileOf(session, digestOf(session.hashes));
       let sentence: string | undefined;
       try {
         const chunks = await checkChunks(session, signal);
@@ -116,16 +116,16 @@ export function createFiles(sessions: Sessions, report: (error: unknown, fileId?
 
   const deliver = (work: Work, holder: string) =>
     holding(work, holder, async () => {
-      await limited(onCompleted(fileOf(work)));
+      await limited(onCompleted(fileOf(work, work.keyEnd)));
       await sessions.move(work.id, holder, 'delivered');
     });
 
   const clear = (work: Work, holder: string) =>
     holding(work, holder, async () => {
-      const { id, user, chunks, attempt, hashes, sizeBytes } = work;
+      const { id, user, chunks, keyEnd, hashes, sizeBytes } = work;
       // Not if there was no attempt, and not the second time: `cleared` forgets the hashes.
       if (hashes.length > 0 || sizeBytes === 0)
-        await removeOthers(beginningOf(work), attempt && fileOf(work).key);
+        await removeOthers(beginningOf(work), keyEnd && fileOf(work, keyEnd).key);
       await forEach(chunks, (hash) => remove(keyOf('chunks', user, hash)));
       await sessions.move(id, holder, 'cleared');
     });
@@ -166,8 +166,8 @@ export function createFiles(sessions: Sessions, report: (error: unknown, fileId?
     commit(session: Session, hashes: string[]): Promise<void> {
       const known = running.get(session.id);
       if (known) return known.work;
-      const own = [...running.values()].filter(({ user }) => user === session.user);
-      const isBusy = running.size >= MAX_BUILDS || own.length >= MAX_BUILDS_OF_USER;
+      const ofUser = [...running.values()].filter(({ user }) => user === session.user);
+      const isBusy = running.size >= MAX_BUILDS || ofUser.length >= MAX_BUILDS_OF_USER;
       if (isBusy || closing.signal.aborted) return leave(session, hashes);
       const work = begin(session, hashes).finally(() => running.delete(session.id));
       running.set(session.id, { user: session.user, work });

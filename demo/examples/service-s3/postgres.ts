@@ -88,7 +88,7 @@ export function postgresSessions({ run, transaction }: Database): Sessions {
         `update upload_sessions set holder = $1, due_at = ${LEASED} where id = (select id from upload_sessions
            where ${kind === 'ended' ? ENDED : `state = '${kind}'`} and due_at <= now()
              and user_id <> all($3) order by due_at limit 1 for update skip locked)
-         returning ${COLUMNS}, hashes, attempt, expires_at <= now() "isOver", array(
+         returning ${COLUMNS}, hashes, attempt "keyEnd", expires_at <= now() "isOver", array(
            select hash from upload_chunks own where session_id = id and $2 and not exists (select from upload_chunks other
              where other.user_id = own.user_id and other.hash = own.hash and other.session_id <> id)) chunks`,
         [holder, kind === 'ended', without],
@@ -106,7 +106,7 @@ export function postgresSessions({ run, transaction }: Database): Sessions {
       const { state, dueMs, expiresMs } = MOVES[to];
       const more =
         (expiresMs === undefined ? '' : `, expires_at = ${after(expiresMs)}`) +
-        (to === 'done' ? ', attempt = holder' : '');
+        (to === 'done' ? ', attempt = digest' : '');
       const text = `update upload_sessions set state = $3, sentence = $4, holder = '', due_at = ${after(dueMs)} ${more} where ${HELD}`;
       return changes(text, [id, holder, state, sentence]);
     },

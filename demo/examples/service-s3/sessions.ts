@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * `open` → `committing` (the file is assembled) → `done` → `delivered` (`onCompleted` knows the file), or `refused`. The
- * last two keep their chunks for an hour and their answer for a week: a browser that was closed may repeat its commit.
+ * `open` → `committing` (the file is assembled) → `done` → `delivered` (`onCompleted` knows the file), or `refused`. The last two
+ * keep their chunks for an hour and their answer for a week: a browser that was closed may repeat its commit.
  */
 export type State = 'open' | 'committing' | 'done' | 'delivered' | 'refused';
 
@@ -27,8 +27,10 @@ export interface Session {
 export interface Work extends Session {
   /** Chunks of a committed file. */
   hashes: string[];
-  /** Holder that has made the file, or `''`. */
-  attempt: string;
+  /**
+   * What the key of the file ends with; `''` until it is made. Processes of the first release have written others than the digest.
+   */
+  keyEnd: string;
   /** True if the session has expired. */
   isOver: boolean;
   /** Hashes of the chunks that no other session of the user has. Only for `ended`. */
@@ -128,7 +130,7 @@ export function memorySessions(): Sessions {
       const used = [...usage(own.filter(isUnfinished)), ...usage(today)];
       const reason = excess(used, session.sizeBytes, limits);
       if (reason) return reason;
-      const row = { ...session, sizes: new Map(), hashes: [], attempt: '', holder: '', openedAt: Date.now() };
+      const row = { ...session, sizes: new Map(), hashes: [], keyEnd: '', holder: '', openedAt: Date.now() };
       rows.set(session.id, schedule({ ...row, expiresAt: 0, dueAt: 0 }, MOVES.opened));
       return 'opened';
     },
@@ -179,7 +181,7 @@ export function memorySessions(): Sessions {
         return true;
       }
       Object.assign(schedule(row, MOVES[to]), { state: MOVES[to].state, sentence, holder: '' });
-      if (to === 'done') row.attempt = holder;
+      if (to === 'done') row.keyEnd = row.digest;
       return true;
     },
     async check() {},
