@@ -69,11 +69,11 @@ describe('The example for S3, with a hostile user', () => {
     readonly serviceMs: number;
     readonly databaseMs: number;
   }
-  async function measure(): Promise<Measured> {
+  async function measure(forMs = MINUTE_MS): Promise<Measured> {
     const before = [usedMs(example.pid), usedMs(server)];
     const statuses: Record<string, number> = {};
     const times: number[] = [];
-    const endsAt = Date.now() + MINUTE_MS;
+    const endsAt = Date.now() + forMs;
     const work = Array.from({ length: USERS }, async (_, index) => {
       const onStatus = (status: number): unknown => (statuses[status] = (statuses[status] ?? 0) + 1);
       const client: Client = { user: `user-${index}`, baseUrl: () => example.baseUrl, onStatus };
@@ -97,8 +97,20 @@ describe('The example for S3, with a hostile user', () => {
   /** Starts the hostile user, on the core of the load. Resolves with the numbers of its answers when it is ended. */
   function attack(): () => Promise<Record<string, number>> {
     const script = fileURLToPath(new URL('support/hostile-user.ts', import.meta.url));
-    const args = ['-c', '1', process.execPath, '--import', 'tsx', script, example.baseUrl];
-    const child = spawn('taskset', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    // He has machines of his own, and must not take the core of the others' clients and of the store.
+    const args = [
+      '-n',
+      '19',
+      'taskset',
+      '-c',
+      '1',
+      process.execPath,
+      '--import',
+      'tsx',
+      script,
+      example.baseUrl,
+    ];
+    const child = spawn('nice', args, { stdio: ['ignore', 'pipe', 'inherit'] });
     let said = '';
     child.stdout.on('data', (text) => (said += text));
     return async () => {
@@ -110,6 +122,8 @@ describe('The example for S3, with a hostile user', () => {
   }
 
   test('the others are at most twice as slow, and none of them is refused', async (t) => {
+    // The first requests are slow in any case.
+    await measure(PAUSE_MS);
     const alone = await measure();
     const end = attack();
     const together = await measure();
@@ -119,17 +133,14 @@ describe('The example for S3, with a hostile user', () => {
     );
     for (const { statuses } of [alone, together])
       for (const status of Object.keys(statuses)) assert.match(status, /^20[012]$/);
-    // Each kind got through, and its excess was refused.
-    for (const kind of [
-      'open 201',
-      'commit 202',
-      'drip 413',
-      'open 429',
-      'commit 429',
-      'parse 429',
-      'drip 429',
-    ])
-      assert.ok(hostile[kind], kind);
+    // Each kind got through, and its excess was refused. A commit is answered with 202 if its scan takes long.
+    const through = [['open 201'], ['commit 200', 'commit 202'], ['parse 400'], ['drip 408']];
+    const refused = ['open', 'commit', 'parse', 'drip'].map((kind) => [`${kind} 429`]);
+    for (const answers of [...through, ...refused])
+      assert.ok(
+        answers.some((answer) => hostile[answer]),
+        answers.join(' or '),
+      );
     assert.ok(together.slowestMs <= 2 * alone.slowestMs, 'the 99th percentile');
     assert.ok(2 * together.files >= alone.files, 'the rate');
   });
