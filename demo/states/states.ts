@@ -19,6 +19,7 @@ export const TITLES: Readonly<Record<string, string>> = {
   phases: 'Every state of a file',
   offline: 'Offline',
   errors: 'Failed and refused files',
+  causes: 'Several files with the same cause',
   failures: 'All files failed',
   'needs-file': 'After a reload',
   undo: 'After a cancel',

@@ -144,6 +144,7 @@ const ar: LoginMessages = {
   cancelAll: 'إلغاء الكل',
   retryFailed: 'إعادة رفع الملفات المتعذّرة',
   clear: 'إزالة الملفات المكتملة',
+  moreActions: 'إجراءات أخرى',
   progress: 'تقدّم كل الملفات',
   progressOf: (name) => `تقدّم ${isolated(name)}`,
   sizeOf: (sent, total) => `${sent} من ${total}`,

@@ -159,6 +159,7 @@ const de: LoginMessages = {
   cancelAll: 'Alle abbrechen',
   retryFailed: 'Fehlgeschlagene erneut hochladen',
   clear: 'Fertige entfernen',
+  moreActions: 'Weitere Aktionen',
   progress: 'Fortschritt aller Dateien',
   progressOf: (name) => `Fortschritt von ${name}`,
   sizeOf: (sent, total) => `${sent} von ${total}`,

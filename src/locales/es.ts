@@ -148,6 +148,7 @@ const es: LoginMessages = {
   cancelAll: 'Cancelar todo',
   retryFailed: 'Reintentar los fallidos',
   clear: 'Quitar los completados',
+  moreActions: 'Más acciones',
   progress: 'Progreso de todos los archivos',
   progressOf: (name) => `Progreso de ${name}`,
   sizeOf: (sent, total) => `${sent} de ${total}`,

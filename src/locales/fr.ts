@@ -154,6 +154,7 @@ const fr: LoginMessages = {
   cancelAll: 'Tout annuler',
   retryFailed: 'Relancer les fichiers en échec',
   clear: 'Retirer les fichiers terminés',
+  moreActions: 'Plus d’actions',
   progress: 'Progression de tous les fichiers',
   progressOf: (name) => `Progression de ${name}`,
   sizeOf: (sent, total) => `${sent} sur ${total}`,

@@ -135,6 +135,7 @@ const he: LoginMessages = {
   cancelAll: 'ביטול הכול',
   retryFailed: 'ניסיון חוזר לקבצים שנכשלו',
   clear: 'הסרת קבצים שהסתיימו',
+  moreActions: 'פעולות נוספות',
   progress: 'התקדמות כל הקבצים',
   progressOf: (name) => `התקדמות של ${isolated(name)}`,
   // The first character sets the direction of the line.

@@ -124,6 +124,7 @@ const hi: LoginMessages = {
   cancelAll: 'सभी रद्द करें',
   retryFailed: 'विफल अपलोड की फिर से कोशिश करें',
   clear: 'पूरी हुई फ़ाइलें हटाएं',
+  moreActions: 'और कार्रवाइयाँ',
   progress: 'सभी फ़ाइलों की प्रगति',
   progressOf: (name) => `${name} की प्रगति`,
   sizeOf: (sent, total) => `${total} में से ${sent}`,

@@ -143,6 +143,7 @@ const it: LoginMessages = {
   cancelAll: 'Annulla tutto',
   retryFailed: 'Riprova i non riusciti',
   clear: 'Rimuovi i completati',
+  moreActions: 'Altre azioni',
   progress: 'Avanzamento di tutti i file',
   progressOf: (name) => `Avanzamento di ${name}`,
   sizeOf: (sent, total) => `${sent} di ${total}`,

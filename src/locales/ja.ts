@@ -144,6 +144,7 @@ const ja: LoginMessages = {
   cancelAll: 'すべてキャンセル',
   retryFailed: '失敗したファイルを再試行',
   clear: '完了した項目を消去',
+  moreActions: 'その他の操作',
   progress: '全ファイルの進行状況',
   progressOf: (name) => `${name} の進行状況`,
   sizeOf: (sent, total) => `${sent} / ${total}`,

@@ -127,6 +127,7 @@ const ko: LoginMessages = {
   cancelAll: '모두 취소',
   retryFailed: '실패한 파일 다시 시도',
   clear: '완료된 항목 지우기',
+  moreActions: '추가 작업',
   progress: '전체 파일 진행률',
   progressOf: (name) => `${name} 진행률`,
   sizeOf: (sent, total) => `${total} 중 ${sent}`,

@@ -146,6 +146,7 @@ const nl: LoginMessages = {
   cancelAll: 'Alles annuleren',
   retryFailed: 'Mislukte uploads opnieuw proberen',
   clear: 'Voltooide verwijderen',
+  moreActions: 'Meer acties',
   progress: 'Voortgang van alle bestanden',
   progressOf: (name) => `Voortgang van ${name}`,
   sizeOf: (sent, total) => `${sent} van ${total}`,

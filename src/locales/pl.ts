@@ -147,6 +147,7 @@ const pl: LoginMessages = {
   cancelAll: 'Anuluj wszystkie',
   retryFailed: 'Ponów nieudane',
   clear: 'Usuń ukończone',
+  moreActions: 'Więcej czynności',
   progress: 'Postęp przesyłania wszystkich plików',
   progressOf: (name) => `Postęp: ${name}`,
   sizeOf: (sent, total) => `${sent} z ${total}`,

@@ -142,6 +142,7 @@ const ptBR: LoginMessages = {
   cancelAll: 'Cancelar tudo',
   retryFailed: 'Tentar novamente os que falharam',
   clear: 'Remover concluídos',
+  moreActions: 'Mais ações',
   progress: 'Progresso de todos os arquivos',
   progressOf: (name) => `Progresso de ${name}`,
   sizeOf: (sent, total) => `${sent} de ${total}`,

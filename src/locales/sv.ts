@@ -134,6 +134,7 @@ const sv: LoginMessages = {
   cancelAll: 'Avbryt alla',
   retryFailed: 'Försök igen med misslyckade filer',
   clear: 'Rensa slutförda',
+  moreActions: 'Fler åtgärder',
   progress: 'Förlopp för alla filer',
   progressOf: (name) => `Förlopp för ${name}`,
   sizeOf: (sent, total) => `${sent} av ${total}`,

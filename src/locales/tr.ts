@@ -135,6 +135,7 @@ const tr: LoginMessages = {
   cancelAll: 'Tümünü iptal et',
   retryFailed: 'Yüklenemeyenleri tekrar dene',
   clear: 'Bitenleri temizle',
+  moreActions: 'Diğer işlemler',
   progress: 'Tüm dosyaların ilerleme durumu',
   progressOf: (name) => `İlerleme durumu: ${name}`,
   sizeOf: (sent, total) => `${sent} / ${total}`,

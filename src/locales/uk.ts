@@ -138,6 +138,7 @@ const uk: LoginMessages = {
   cancelAll: 'Скасувати всі',
   retryFailed: 'Повторити невдалі',
   clear: 'Вилучити завершені',
+  moreActions: 'Інші дії',
   progress: 'Перебіг завантаження всіх файлів',
   progressOf: (name) => `Перебіг завантаження: ${name}`,
   sizeOf: (sent, total) => `${sent} з ${total}`,

@@ -121,6 +121,7 @@ const zhCN: LoginMessages = {
   cancelAll: '全部取消',
   retryFailed: '重新上传失败的文件',
   clear: '清除已完成项',
+  moreActions: '更多操作',
   progress: '所有文件的进度',
   progressOf: (name) => `${name} 的进度`,
   sizeOf: (sent, total) => `${sent} / ${total}`,

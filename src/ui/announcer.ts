@@ -7,9 +7,9 @@ import { shownText } from '../core/names.ts';
 import { hasActive, isSettled, needsUser } from '../core/phases.ts';
 import type { FileSnapshot, Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
+import { sharedReason } from './causes.ts';
 import type { Format } from './format.ts';
 import type { Messages } from './messages.ts';
-import { sharedReason } from './shared-reason.ts';
 import { leftOf } from './views/file-row.ts';
 import { refusalOf } from './views/rejections.ts';
 

@@ -47,7 +47,10 @@ export class FocusController implements ReactiveController {
     const action = focused.dataset.action ?? '';
     for (const place of this.#places) {
       if (!place.isConnected) continue;
-      const next = place.querySelector<HTMLElement>(`[data-action="${action}"]`) ?? place.querySelector(SAFE);
+      // Those of a closed menu can't get it.
+      const all = [...place.querySelectorAll('button')].filter((each) => each.checkVisibility());
+      const next =
+        all.find((each) => each.dataset.action === action) ?? all.find((each) => each.matches(SAFE));
       if (next) {
         next.focus();
         return;

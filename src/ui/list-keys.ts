@@ -69,7 +69,7 @@ export class ListKeys implements ReactiveController {
       case 'ArrowLeft':
       case 'ArrowRight':
         return () => {
-          const controls = [row, ...row.querySelectorAll<HTMLElement>('button')];
+          const controls = [row, ...buttonsOf(row)];
           controls[controls.indexOf(target as HTMLElement) + (key === toStart ? -1 : 1)]?.focus();
         };
       case 'Home':
@@ -102,8 +102,12 @@ export class ListKeys implements ReactiveController {
 const rowOf = (element: Element | null | undefined): HTMLElement | null =>
   element?.closest<HTMLElement>('.row') ?? null;
 
+/** The buttons of a row, without those of a closed menu. */
+const buttonsOf = (row: Element): HTMLElement[] =>
+  [...row.querySelectorAll('button')].filter((each) => each.checkVisibility());
+
 /** Focuses the control of `row` that has the same action as `control`, or else the row. */
 function focusIn(row: Element | null, { dataset }: HTMLElement): void {
-  const target = row?.querySelector<HTMLElement>(`[data-action="${dataset.action}"]`) ?? rowOf(row);
-  target?.focus();
+  const same = row && buttonsOf(row).find((each) => each.dataset.action === dataset.action);
+  (same ?? rowOf(row))?.focus();
 }

@@ -67,6 +67,7 @@ export interface InterfaceMessages {
   readonly cancelAll: string;
   readonly retryFailed: string;
   readonly clear: string;
+  readonly moreActions: string;
   readonly progress: string;
   readonly progressOf: (name: string) => string;
   readonly sizeOf: (sent: string, total: string) => string;
@@ -235,6 +236,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   cancelAll: 'Cancel all',
   retryFailed: 'Retry failed files',
   clear: 'Clear finished',
+  moreActions: 'More actions',
   progress: 'Progress of all files',
   progressOf: (name) => `Progress of ${name}`,
   sizeOf: (sent, total) => `${sent} of ${total}`,

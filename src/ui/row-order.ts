@@ -1,5 +1,5 @@
-// The rows of the list. In a long list, failed files are at the top, and what has ended is at the end; a short list keeps the
-// order of the files. The files of a folder are below its row, which can be folded.
+// The rows of the list. In a long list, failed files are at the top, and what has ended is at the end; a short list keeps the order
+// of the files. The files of a folder are below its row, which can be folded.
 
 import type { ReactiveControllerHost } from 'lit';
 import { hasActive, type Phase } from '../core/phases.ts';
@@ -13,10 +13,10 @@ const SHORT = 10;
 const GROUPS: Partial<Record<Phase, 0 | 2>> = { failed: 0, done: 2, canceled: 2 };
 
 /**
- * While rows are pointed at or have the focus of the keyboard, they keep their places. Touch screens keep `:hover` until the next
- * touch elsewhere.
+ * While rows are pointed at, have the focus of the keyboard or an open menu, they keep their places. Touch screens keep `:hover`
+ * until the next touch elsewhere.
  */
-const HELD = '.list:is(:hover, :has(:focus-visible))';
+const HELD = '.list:is(:hover, :has(:focus-visible, :popover-open))';
 
 /** What a folder has, and a file has not. */
 export interface FolderFacts extends Totals {

@@ -84,7 +84,10 @@ export interface SecureUploader {
  * @csspart warning - A message about a problem that does not stop the upload.
  * @csspart totals - The footer; also its state: `ready`, `waiting`, `uploading`, `finishing`, `retrying`, `paused`, `failed`,
  *   `done` or `ended`.
- * @csspart totals-icon - The icon of the footer.
+ * @csspart totals-icon - The icon of the footer, when all files are done or failed.
+ * @csspart menu - The menu with further actions: of the footer, and in narrow places of rows and drop zone.
+ * @csspart cause - A panel above the list: what several files failed for or are warned of. Also `error` or `warning`.
+ * @csspart cause-icon - The icon of such a panel.
  * @csspart headline - The state of all files in words, such as "All 10 files uploaded".
  * @csspart totals-status - Number of files, size, speed and time left of all files.
  * @csspart undo - The footer while canceling or removing files can be undone, for 8 seconds.

@@ -50,6 +50,10 @@ export class UndoController implements ReactiveController {
     listenOnPage(host, 'pagehide', this.complete);
   }
 
+  hostConnected(): void {
+    this.#host.renderRoot.addEventListener('keydown', this.#onKey as EventListener);
+  }
+
   hostDisconnected(): void {
     this.complete();
   }
@@ -132,6 +136,17 @@ export class UndoController implements ReactiveController {
       undo: { ids, text: messageOf(next, ids, snapshot.files, this.#host.texts) },
     };
   }
+
+  /** Ctrl+Z. What is in slots, and inputs, have an undo of their own. */
+  readonly #onKey = (event: KeyboardEvent): void => {
+    const { key, ctrlKey, metaKey, shiftKey, altKey, target } = event;
+    const isUndo = key.toLowerCase() === 'z' && ctrlKey !== metaKey && !shiftKey && !altKey;
+    const isOurs = this.#host.renderRoot.contains(target as Node) && !(target as Element).matches('input');
+    if (!isUndo || !isOurs || !this.#pending) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.undo();
+  };
 
   #set(pending: Pending | undefined): void {
     if (!pending) clearTimeout(this.#timer);

@@ -285,10 +285,9 @@ export const SITUATIONS: readonly Situation[] = [
       'Remove from list: canceled.txt': MIXED.filter((line) => line !== 'canceled.txt canceled'),
       'Pause: sent.txt': mixed('sent.txt paused user'),
       'Cancel: sent.txt': mixed('sent.txt canceled'),
-      'Pause all': mixed('sent.txt paused user'),
       'Resume all': mixed('paused.txt uploading'),
       'Retry failed files': mixed('failed.txt uploading'),
-      'Cancel all': mixed('failed.txt canceled', 'paused.txt canceled', 'sent.txt canceled'),
+      'More actions': { shows: 'Cancel all' },
     },
   },
   {

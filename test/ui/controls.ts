@@ -60,10 +60,13 @@ export function describeControls(situations: readonly Situation[]): void {
           isDisabled: host.disabled || element.matches(':disabled'),
         }));
         if (tree) expect(tree).to.deep.equal(seen);
-        const stops = found
-          .filter(({ isDisabled }) => !isDisabled)
-          .map(({ name, element }) => (element.closest('.row') ? LIST : name));
-        const reached = stops.filter((name, index) => name !== LIST || index === stops.indexOf(LIST));
+        const stops = found.filter(({ isDisabled, element }) => !isDisabled && element.tabIndex >= 0);
+        // The row that is the tab stop is before its controls; those of other rows are reached with the arrow keys.
+        const rows = stops.map(({ element }) => element.closest('.row'));
+        const reached = stops.flatMap(({ name }, index) =>
+          rows[index] && rows[index] !== rows[index - 1] ? [LIST, name] : [name],
+        );
+        expect(reached.filter((name) => name === LIST)).to.have.length(rows.some(Boolean) ? 1 : 0);
         expect(await tabThrough(host)).to.deep.equal(reached);
       });
 
@@ -75,7 +78,8 @@ export function describeControls(situations: readonly Situation[]): void {
         it(`${name} by keyboard, which keeps the focus in the widget`, async () => {
           const key = index % 2 === 0 ? 'Enter' : ' ';
           const { element } = await check(situation, name, (control) => press(control, key));
-          expect(element.matches(':focus-within')).to.equal(true);
+          // Not `:focus-within`: in Chromium, the pseudo-class ends at a popover.
+          expect(element.contains(document.activeElement)).to.equal(true);
         });
       }
     });

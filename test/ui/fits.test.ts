@@ -237,10 +237,10 @@ it('a text with a fixed height is found if the spacing makes it too high', async
     expect(await cutTextsOfAll((element) => addStyles(element, cut), [look])).not.to.deep.equal([]);
 });
 
-it('a row in a narrow container keeps its icon, its percentage and its buttons', async () => {
+it('a row in a narrow container keeps its icon, its percentage and its menu', async () => {
   const element = await show('uploading', { style: 'inline-size: 280px' });
   const row = element.renderRoot.querySelector('.row.uploading');
-  for (const selector of ['.badge', '[data-action=go]', '[data-action=end]'])
+  for (const selector of ['.badge', '[data-action=more]'])
     expect(row?.querySelector(selector)?.checkVisibility(), selector).to.equal(true);
   const facts = [...(row?.querySelectorAll('.facts bdi') ?? [])].filter((fact) => !isLeftOut(fact));
   expect(facts.map(({ textContent }) => textContent)).to.deep.equal(['26%']);

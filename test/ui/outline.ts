@@ -12,6 +12,7 @@ const ICONS: Readonly<Record<string, string>> = {
   'M15.75 10a': 'retry',
   'm5.5 5.5 9': 'close',
   'M6.5 9V6.5': 'lock',
+  'M4.5 10v.1': 'more',
 };
 
 const iconsOf = (element: Element): string =>
@@ -24,7 +25,9 @@ const clean = (text: string | null): string => (text ?? '').replace(/\s+/g, ' ')
 /** Returns the text of an element. Facts are joined with the dot that the styles show between them. */
 const textOf = (element: Element): string => {
   const facts = [...element.querySelectorAll('.phase, .facts > span')];
-  return clean(facts.length > 0 ? facts.map((fact) => fact.textContent).join(' · ') : element.textContent);
+  if (facts.length > 0) return clean(facts.map((fact) => fact.textContent).join(' · '));
+  // The title says the word of an icon button.
+  return element.matches('[title]:has(> .word)') ? '' : clean(element.textContent);
 };
 
 const SAID = ['aria-label', 'aria-valuenow', 'aria-valuetext', 'title'] as const;
@@ -50,7 +53,7 @@ export const outlineOf = (element: ParentNode): string[] =>
   [...element.querySelectorAll(SHOWN)].map(outlineOfOne);
 
 /** The parts with which a line of `blocksOf` starts. */
-const BLOCK = /^(?:base|notice|rejections|sign-in|list-scroller|file|totals)(?: |$)/;
+const BLOCK = /^(?:base|notice|rejections|sign-in|cause|list-scroller|file|totals)(?: |$)/;
 
 /** Returns the outline with one line for each row, panel and notice. */
 export function blocksOf(element: ParentNode): string[] {

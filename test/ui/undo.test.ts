@@ -157,6 +157,8 @@ describe('cancel all by its button', () => {
     const stage = await open('a.txt', 'b.txt', 'c.txt');
     await press(stage, 'Pause: a.txt');
     await reaches(stage, ['a.txt paused user', 'b.txt uploading', 'c.txt uploading']);
+    button(stage.element, 'More actions').click();
+    await shown(() => focused(stage) === button(stage.element, 'Pause all'));
     button(stage.element, 'Cancel all').focus();
     for (const key of ['Enter', 'Enter']) await sendKeys({ press: key });
     await render(stage);

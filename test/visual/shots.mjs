@@ -14,6 +14,7 @@ const STATES = [
   'manual',
   'finished',
   'offline',
+  'causes',
   'failures',
   'many',
   'undo',
@@ -43,7 +44,17 @@ const LOOKS = {
   },
   narrow: {
     query: { width: 320 },
-    stored: ['empty', 'uploading', 'errors', 'names', 'needs-file', 'undo', 'sign-in-popup', 'finished'],
+    stored: [
+      'empty',
+      'uploading',
+      'errors',
+      'names',
+      'needs-file',
+      'causes',
+      'undo',
+      'sign-in-popup',
+      'finished',
+    ],
   },
   zoom: { query: { zoom: 2 }, stored: ['uploading', 'errors', 'undo', 'sign-in-prompt'] },
   forced: { media: { forcedColors: 'active' }, stored: ['empty', 'uploading', 'errors', 'undo'] },
@@ -77,7 +88,7 @@ const DENSITIES = ['uploading', 'errors', 'phases', 'empty'].flatMap((state) => 
 
 /** Width in which rows have one line, but not all facts fit. */
 const COMPACT_PX = 556;
-const COMPACT = ['uploading', 'folders', 'needs-file'].map((state) => ({
+const COMPACT = ['uploading', 'folders', 'needs-file', 'causes'].map((state) => ({
   name: `${state}-compact-${COMPACT_PX}`,
   query: { state, density: 'compact', width: COMPACT_PX },
   isStored: true,

@@ -179,8 +179,13 @@ export const controls = css`
       forced-color-adjust: none;
     }
 
-    .badge {
-      border: 1px solid;
+    /* Badges look like buttons if they have a frame, too. */
+    .primary,
+    .primary:hover {
+      forced-color-adjust: none;
+      color: HighlightText;
+      background: Highlight;
+      border-color: Highlight;
     }
 
     .plain,

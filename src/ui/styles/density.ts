@@ -11,7 +11,7 @@ export const density = css`
       padding-block: 0;
     }
 
-    :is(.totals, .compact) .badge {
+    .compact .badge {
       inline-size: 1.7em;
       block-size: 1.7em;
     }
@@ -31,6 +31,10 @@ export const density = css`
 
     :is(.totals, .zone.compact) {
       padding-block: 0.35em;
+    }
+
+    .cause {
+      padding-block: 0.5em;
     }
 
     .zone:not(.compact) {

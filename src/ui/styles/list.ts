@@ -216,8 +216,46 @@ export const list = css`
   }
 
 
-  .small > .icon {
-    display: none;
+  .sign {
+    flex: none;
+  }
+
+  .sign > .icon {
+    stroke-width: 2.25;
+  }
+
+  .failed > .sign {
+    color: var(--_danger);
+  }
+
+  .done > .sign {
+    color: var(--_success);
+  }
+
+  .cause .title.warning {
+    color: inherit;
+  }
+
+  /* Few users pause a file. The button of a row shows when the row is pointed at or has the focus. */
+  @media (hover: hover) {
+    .row:not(:hover, :focus-within) .menu:not(:popover-open) [data-action='go'] {
+      opacity: 0;
+    }
+  }
+
+  @container (inline-size >= 26em) {
+    .actions > [data-action='undo'] {
+      inline-size: auto;
+      padding-inline: 0.65em;
+
+      .icon {
+        display: none;
+      }
+
+      .word {
+        display: inline;
+      }
+    }
   }
 
   @container (inline-size < 26em) {
@@ -234,34 +272,39 @@ export const list = css`
       flex: 1 1 100%;
     }
 
-    .choices button {
+    .choices button:not(.icon-button) {
       flex: 1 1 auto;
     }
 
-    :is(.compact, .panel, .totals) > .badge {
+    :is(.compact, .panel) > .badge {
       display: none;
     }
 
-    /* The footer keeps its height when words take the place of icons. */
-    .bulk > button,
-    .small {
+    /* The buttons say what it is. */
+    .listed:not(.dragging) > .invitation {
+      display: none;
+    }
+
+    .sums {
+      flex-grow: 999;
+    }
+
+    .bulk {
+      flex: 1 1 auto;
+      justify-content: end;
+      min-inline-size: 0;
+    }
+
+    .bulk button {
       min-block-size: 44px;
     }
 
-    /* The text stays the name of the button. */
-    .small:not(.primary) {
-      display: grid;
-      place-items: center;
-      inline-size: 44px;
-      padding: 0;
-      font-size: 0;
-      background: none;
-      border-color: transparent;
+    .bulk > button:not(.icon-button) {
+      flex: 1 1 auto;
+    }
 
-      .icon {
-        display: block;
-        font-size: 1rem;
-      }
+    .bulk > .icon-button {
+      inline-size: 44px;
     }
   }
 

@@ -123,7 +123,7 @@ export const panels = css`
 
   /* In line with the buttons of the rows. */
   .panel > .icon-button,
-  .bulk > .plain:last-child {
+  .bulk > :is(.plain:last-child, .icon-button) {
     margin-inline-end: -6px;
   }
 

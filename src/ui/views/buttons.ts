@@ -11,8 +11,8 @@ export interface ButtonOptions {
   readonly isExpanded?: boolean | undefined;
   /** The label is the title then, which is also the name: with a separate `aria-label`, screen readers read both. */
   readonly icon?: TemplateResult;
-  /** The icon that narrow places show instead of the label. */
-  readonly small?: TemplateResult | undefined;
+  /** The word that menus show beside the icon. */
+  readonly word?: string;
   /** The name for screen readers, if the label is not enough. It starts with the label. */
   readonly name?: string;
 }
@@ -22,6 +22,6 @@ export const button = (
   action: string,
   label: string,
   run: (() => void) | undefined,
-  { kind, isDisabled = false, tabindex, icon, small, name, isExpanded }: ButtonOptions = {},
+  { kind, isDisabled = false, tabindex, icon, word, name, isExpanded }: ButtonOptions = {},
 ): TemplateResult =>
-  html`<button type="button" class=${(icon ? 'icon-button' : small ? `${kind ?? ''} small` : kind) ?? nothing} part=${icon ? 'icon-button' : `button ${action}-button`} data-action=${action} tabindex=${tabindex ?? nothing} title=${icon ? label : nothing} aria-label=${name ?? nothing} aria-expanded=${isExpanded ?? nothing} ?disabled=${isDisabled} @click=${run && (() => run())}>${icon ?? (small ? html`${small}${label}` : label)}</button>`;
+  html`<button type="button" class=${(icon ? 'icon-button' : kind) ?? nothing} part=${icon ? 'icon-button' : `button ${action}-button`} data-action=${action} tabindex=${tabindex ?? nothing} title=${icon ? label : nothing} aria-label=${name ?? nothing} aria-expanded=${isExpanded ?? nothing} ?disabled=${isDisabled} @click=${run && (() => run())}>${icon ? html`${icon}${word ? html`<span class="word" aria-hidden="true">${word}</span>` : nothing}` : label}</button>`;

@@ -11,8 +11,15 @@ import type { FrameCommands, FrameState, Rules } from './state.ts';
 /** Layouts in which the drop zone is one line. */
 const COMPACT: readonly (string | undefined)[] = ['bar', 'button', 'overlay'];
 
-/** The drop zone with its buttons, and a note about what was skipped in the last drop. */
-export function dropZone(state: FrameState, commands: FrameCommands): TemplateResult {
+/**
+ * The drop zone with its buttons, and a note about what was skipped in the last drop. `folderMenu` wraps the button for folders
+ * once there is a list.
+ */
+export function dropZone(
+  state: FrameState,
+  commands: FrameCommands,
+  folderMenu: (item: TemplateResult) => TemplateResult,
+): TemplateResult {
   const { messages, rules, snapshot, intake, format } = state;
   const { dragging, readingCount, emptyFolderCount } = intake;
   const isClosed = rules.disabled || state.isMisconfigured || state.failure === 'reload';
@@ -41,10 +48,10 @@ export function dropZone(state: FrameState, commands: FrameCommands): TemplateRe
       </p>
       <div class="choices"><slot name="buttons">
         ${button('browse', rules.multiple ? messages.chooseFiles : messages.chooseFile, () => commands.browse('files'), { kind: isEmpty ? 'primary' : undefined, isDisabled: isClosed })}
-        ${rules.directory && 'webkitdirectory' in HTMLInputElement.prototype ? button('folder', messages.chooseFolder, () => commands.browse('folder'), { isDisabled: isClosed }) : nothing}
+        ${rules.directory && 'webkitdirectory' in HTMLInputElement.prototype ? folderMenu(button('folder', messages.chooseFolder, () => commands.browse('folder'), { isDisabled: isClosed })) : nothing}
       </slot></div>`;
   return html`<div
-      class="zone ${isCompact ? 'compact' : ''} ${dragging ? 'dragging' : isClosed ? 'closed' : ''}"
+      class="zone ${isCompact ? 'compact' : ''} ${isEmpty || state.slots.has('invitation') ? '' : 'listed'} ${dragging ? 'dragging' : isClosed ? 'closed' : ''}"
       part="drop-zone ${dragging ? 'dragging' : ''}"
       @click=${onClick}
 >${isEmpty ? html`<slot name="empty">${content}</slot>` : content}</div>

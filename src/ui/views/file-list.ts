@@ -2,14 +2,21 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import type { Causes } from '../causes.ts';
 import { fileRow } from './file-row.ts';
 import { styleProperty } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** The list, or nothing while there are no files. `hasSharedReason` is true if the footer shows the reason why all files wait. */
+/** What is said once for several rows: the reason why all files wait (in the footer), and the causes (above the list). */
+export interface SaidOnce {
+  readonly hasSharedReason: boolean;
+  readonly causes: Causes;
+}
+
+/** The list, or nothing while there are no files. */
 export function fileList(
   state: WidgetState,
-  hasSharedReason: boolean,
+  saidOnce: SaidOnce,
   commands: Commands,
 ): TemplateResult | typeof nothing {
   const { lines } = state;
@@ -23,7 +30,7 @@ export function fileList(
       ${spacer(before)}${repeat(
         rendered,
         ({ id }) => id,
-        (line, index) => fileRow(line, first + index + 1, line === tabStop, hasSharedReason, state, commands),
+        (line, index) => fileRow(line, first + index + 1, line === tabStop, saidOnce, state, commands),
       )}${spacer(after)}
     </div>
   </div>`;

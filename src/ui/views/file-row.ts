@@ -8,7 +8,8 @@ import type { ErrorSnapshot, FileSnapshot } from '../../core/types.ts';
 import { type Format, splitName } from '../format.ts';
 import type { Messages } from '../messages.ts';
 import { folderOf, type Line } from '../row-order.ts';
-import { button } from './buttons.ts';
+import { type ButtonOptions, button } from './buttons.ts';
+import type { SaidOnce } from './file-list.ts';
 import {
   alertIcon,
   closeIcon,
@@ -20,11 +21,9 @@ import {
   resumeIcon,
   retryIcon,
 } from './icons.ts';
+import { menu } from './menu.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
-
-/** Arrow keys reach the buttons of a row. */
-const IN_ROW = { tabindex: -1 } as const;
 
 /** Size up to which hashing takes less than a second, in bytes: too short to be shown. */
 const SMALL_BYTES = 10e6;
@@ -39,12 +38,12 @@ export const mayRetry = ({ error }: FileSnapshot): boolean =>
 export const isWorthRetrying = (file: FileSnapshot): boolean =>
   mayRetry(file) && file.error?.code !== 'forbidden';
 
-/** A row; `position` counts from 1. Its buttons are reached with the arrow keys. The footer shows a shared reason to wait. */
+/** A row; `position` counts from 1. Tab and the arrow keys reach the buttons of the row that is the tab stop. */
 export function fileRow(
   file: Line,
   position: number,
   isTabStop: boolean,
-  hasSharedReason: boolean,
+  { hasSharedReason, causes }: SaidOnce,
   { messages, format, secondsUntil, slots, thumbnailOf, undo }: WidgetState,
   commands: Commands,
 ): TemplateResult {
@@ -58,10 +57,13 @@ export function fileRow(
   const sent = shareOf(file.sentBytes, file.sizeBytes, phase === 'done');
   const path = file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1);
   const folderPath = folderOf(file);
-  const problem = file.error?.code ?? file.warning;
+  // What several files have in common is above the list, with its action.
+  const isShared = causes.ids.has(file.id);
+  const problem = isShared ? undefined : (file.error?.code ?? file.warning);
+  const inRow = isTabStop ? {} : ({ tabindex: -1 } as const);
   const canUndo = undo?.ids.has(file.id) === true;
-  const worded = (action: string, label: string, run: () => void, small?: TemplateResult): TemplateResult =>
-    button(action, label, run, { ...IN_ROW, small, name: messages.actionOn(label, name) });
+  const worded = (action: string, label: string, run: () => void): TemplateResult =>
+    button(action, label, run, { ...inRow, name: messages.actionOn(label, name) });
   return html`<div
     class="row ${phase} ${needsFile ? 'needs-file' : file.retryAt === undefined ? '' : 'retrying'} ${folderPath && 'inside'}"
     part="file ${phase}${folder ? ' folder' : ''}"
@@ -92,20 +94,20 @@ export function fileRow(
           ? worded('choose', folder ? messages.chooseFolder : messages.chooseAgain, () =>
               commands.resume(file.id),
             )
-          : file.error?.code === 'forbidden'
+          : problem === 'forbidden'
             ? worded('go', messages.tryAgain, () => commands.retry(file.id))
             : file.error?.code === 'name-taken'
               ? button(
                   'rename',
                   messages.uploadAs(nextName(name)),
                   () => commands.retry(file.id, nextName(file.name)),
-                  IN_ROW,
+                  inRow,
                 )
               : nothing
       }
       ${slots.has(`row-${file.id}`) ? html`<slot name=${`row-${file.id}`}></slot>` : nothing}
     </div>
-    <div class="actions" role="gridcell">${canUndo ? worded('undo', messages.undo, () => commands.undo(file.id), retryIcon) : nothing}${actionsOf(file, name, canUndo, messages, commands)}</div>
+    <div class="actions" role="gridcell">${canUndo ? button('undo', messages.actionOn(messages.undo, name), () => commands.undo(file.id), { ...inRow, icon: retryIcon, word: messages.undo }) : nothing}${actionsOf(file, name, { canUndo, isShared }, inRow, messages, commands)}</div>
   </div>`;
 }
 
@@ -176,13 +178,14 @@ export function leftOf(remainingMs: number, messages: Messages, format: Format):
 }
 
 /**
- * Two buttons: one to pause, resume or retry, and one to cancel or remove. When the action of a button changes,
- * its DOM element stays the same, so that it keeps the focus.
+ * At most two buttons: one to pause, resume or retry, and one to cancel or remove. In narrow places, those of a running file are in
+ * a menu. When the action of a button changes, its DOM element stays the same, so that it keeps the focus.
  */
 function actionsOf(
   file: Line,
   name: string,
-  canUndo: boolean,
+  { canUndo, isShared }: { readonly canUndo: boolean; readonly isShared: boolean },
+  inRow: Pick<ButtonOptions, 'tabindex'>,
   messages: Messages,
   commands: Commands,
 ): TemplateResult {
@@ -200,19 +203,30 @@ function actionsOf(
     (folder ||
       isOpen ||
       (file.phase === 'paused' && file.pauseReason === 'user') ||
-      isWorthRetrying(file) ||
+      (isWorthRetrying(file) && !isShared) ||
       phase === 'canceled');
   const isEnded = folder ? folder.openCount + folder.failedCount === 0 : isSettled(phase);
   const end = isEnded ? messages.remove : messages.cancel;
-  const action = { ...IN_ROW, icon, isExpanded: folder && !folder.isFolded };
-  return html`${canGoOn ? button(folder ? 'fold' : 'go', messages.actionOn(label, name), run, action) : nothing}${
+  const of = (action: string, word: string, act: () => void, sign: TemplateResult): TemplateResult =>
+    button(action, messages.actionOn(word, name), act, {
+      ...inRow,
+      icon: sign,
+      word,
+      isExpanded: action === 'fold' ? !folder?.isFolded : undefined,
+    });
+  const goOn = canGoOn ? of(folder ? 'fold' : 'go', label, run, icon) : nothing;
+  const leave =
     folder && isEnded
       ? nothing
-      : button(
-          'end',
-          messages.actionOn(end, name),
-          () => (isEnded ? commands.remove(id) : commands.cancel(id)),
-          { ...IN_ROW, icon: closeIcon },
-        )
-  }`;
+      : of('end', end, () => (isEnded ? commands.remove(id) : commands.cancel(id)), closeIcon);
+  const isMenu = isOpen && !folder && !canUndo;
+  return isMenu
+    ? menu({
+        id: `more-${id}`,
+        label: messages.actionOn(messages.moreActions, name),
+        items: html`${goOn}${leave}`,
+        isFluid: true,
+        ...inRow,
+      })
+    : html`${goOn}${leave}`;
 }

@@ -13,9 +13,17 @@ export interface Contents {
   readonly totals: unknown;
   /** True if there is nothing to see. */
   readonly isEmpty: boolean;
+  /** Wraps the button for folders. */
+  readonly folderMenu: (item: TemplateResult) => TemplateResult;
 }
 
-const NO_CONTENTS: Contents = { panels: nothing, list: nothing, totals: nothing, isEmpty: true };
+const NO_CONTENTS: Contents = {
+  panels: nothing,
+  list: nothing,
+  totals: nothing,
+  isEmpty: true,
+  folderMenu: (item) => item,
+};
 
 export function frame(
   state: FrameState,
@@ -44,7 +52,7 @@ export function frame(
             </div>`
           : nothing
       }
-      ${dropZone(state, commands)}
+      ${dropZone(state, commands, contents.folderMenu)}
       ${
         state.restoredCount > 0
           ? html`<div class="panel message" part="notice">

@@ -9,14 +9,19 @@ import { button } from './buttons.ts';
 import { alertIcon, closeIcon } from './icons.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** Maximum number of rejections shown. More would push the list out of view. */
+/** Maximum number of names shown. More would push the list out of view. */
 const SHOWN = 100;
 
 /** Number of names for each reason that are shown at first. */
 const FEW = 3;
 
-const refused = ({ relativePath }: Rejection): TemplateResult =>
-  html`<bdi class="refused" part="rejection">${shownText(relativePath)}</bdi>`;
+/** The names of files that share a sentence: a few, and the others unfolded. */
+export function nameList(names: readonly string[], messages: Messages): TemplateResult {
+  const draw = (some: readonly string[]): TemplateResult[] =>
+    some.map((name) => html`<bdi class="refused" part="rejection">${shownText(name)}</bdi>`);
+  return html`${draw(names.slice(0, FEW))}
+    ${names.length > FEW ? html`<details><summary>${messages.more(names.length - FEW)}</summary>${draw(names.slice(FEW, SHOWN))}</details>` : nothing}`;
+}
 
 /** The panel, or nothing without rejections. */
 export function rejectionsPanel(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
@@ -34,8 +39,10 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
           ([reason, those]) =>
             html`<li>
               <p part="rejection-reason">${reason}</p>
-              ${those.slice(0, FEW).map(refused)}
-              ${those.length > FEW ? html`<details><summary>${messages.more(those.length - FEW)}</summary>${those.slice(FEW).map(refused)}</details>` : nothing}
+              ${nameList(
+                those.map(({ relativePath }) => relativePath),
+                messages,
+              )}
             </li>`,
         )}
         ${rest > 0 ? html`<li>${messages.more(rest)}</li>` : nothing}

@@ -4,9 +4,11 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { isActive, type PauseReason } from '../../core/phases.ts';
 import type { Totals } from '../../core/types.ts';
-import { button } from './buttons.ts';
+import type { Causes } from '../causes.ts';
+import { type ButtonOptions, button } from './buttons.ts';
 import { facts, isHandedOver, isWorthRetrying, leftOf, mayRetry, retryText } from './file-row.ts';
-import { alertIcon, closeIcon, doneIcon, pauseIcon, resumeIcon, retryIcon, uploadIcon } from './icons.ts';
+import { alertIcon, doneIcon } from './icons.ts';
+import { menu } from './menu.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
@@ -25,20 +27,31 @@ type ListState =
   | 'done'
   | 'ended';
 
+/** An action for all files: whether it is possible, its name, its label, what it does, and its look as the main button. */
+type Action = readonly [
+  isAvailable: boolean,
+  name: string,
+  label: string,
+  run: () => void,
+  kind: ButtonOptions['kind'],
+];
+
 /**
  * The footer, or nothing if a single row shows the same. While a command can be undone, it says which one. `shared` is the result
- * of `sharedReason()`.
+ * of `sharedReason()`. One action has words; two further ones or more are in a menu.
  */
 export function totalsBar(
   state: WidgetState,
   shared: PauseReason | undefined,
+  causes: Causes,
   commands: Commands,
 ): TemplateResult | typeof nothing {
   const { messages, format, secondsUntil, snapshot, rules, undo } = state;
   const hold = ({ type, currentTarget }: Event): void => {
     const bar = currentTarget as Element;
-    const isIn =
-      type === 'pointerleave' ? bar.matches(':focus-within') : type !== 'focusout' || bar.matches(':hover');
+    // `:hover` and `:focus-within` end at an open menu.
+    const isWithin = (selector: string): boolean => bar.matches(`${selector}, :has(${selector})`);
+    const isIn = type === 'pointerleave' ? isWithin(':focus') : type !== 'focusout' || isWithin(':hover');
     commands.holdUndo(isIn);
   };
   const { files, totals } = snapshot;
@@ -85,7 +98,7 @@ export function totalsBar(
     done: () => messages.allUploaded(fileCount),
     ended: () => messages.doneOf(doneCount, fileCount),
   };
-  const icon = list === 'done' ? doneIcon : list === 'failed' ? alertIcon : uploadIcon;
+  const icon = list === 'done' ? doneIcon : list === 'failed' ? alertIcon : undefined;
   const isOver = list === 'done' || list === 'ended';
   const sent = shareOf(totals.sentBytes, totals.sizeBytes, list === 'done');
   const sums = facts(
@@ -106,31 +119,41 @@ export function totalsBar(
     // An input with `capture` opens only the camera.
     !rules.capture &&
     !lost.some((file) => file.relativePath.includes('/'));
-  const actions = [
-    [undo, 'undo', messages.undo, () => commands.undo(), undefined, undefined],
-    [mustStart, 'start', messages.start(queuedCount), commands.start, 'primary', undefined],
-    [canPause, 'pause-all', messages.pauseAll, commands.pause, undefined, pauseIcon],
-    [reasons.includes('user'), 'resume-all', messages.resumeAll, commands.resume, 'primary', resumeIcon],
-    [canChooseAll, 'choose-all', messages.chooseFiles, commands.browse, 'primary', undefined],
+  // A cause above the list has the same action for all of them.
+  const [only] = causes.all.filter(({ files: those }) => those.some(mayRetry));
+  const canRetryHere = retriable.length > 0 && retriable.length !== only?.files.length;
+  const actions: readonly Action[] = [
+    [undo !== undefined, 'undo', messages.undo, () => commands.undo(), undefined],
+    [mustStart, 'start', messages.start(queuedCount), commands.start, 'primary'],
+    [canPause, 'pause-all', messages.pauseAll, commands.pause, undefined],
+    [reasons.includes('user'), 'resume-all', messages.resumeAll, commands.resume, 'primary'],
+    [canChooseAll, 'choose-all', messages.chooseFiles, commands.browse, 'primary'],
     [
-      retriable.length > 0,
+      canRetryHere,
       'retry-failed',
       messages.retryFailed,
       commands.retry,
       retriable.some(isWorthRetrying) ? 'primary' : undefined,
-      retryIcon,
     ],
-    [openCount > 0, 'cancel-all', messages.cancelAll, commands.cancel, undefined, closeIcon],
-    [
-      isFinished && !undo && failedCount < fileCount,
-      'clear',
-      messages.clear,
-      commands.clear,
-      'plain',
-      undefined,
-    ],
-  ] as const;
+    [openCount > 0, 'cancel-all', messages.cancelAll, commands.cancel, undefined],
+    [isFinished && !undo && failedCount < fileCount, 'clear', messages.clear, commands.clear, 'plain'],
+  ];
   const available = actions.filter(([isAvailable]) => isAvailable).slice(0, isBrief ? 1 : undefined);
+  // What the user has to do has words. The others are in a menu if there are several; if there is nothing to do, wide places have
+  // room for their words.
+  const isCalm = ([, action]: Action): boolean => action === 'pause-all' || action === 'cancel-all';
+  const main = available.find((each) => !isCalm(each));
+  const rest = available.filter((each) => each !== main && each[1] !== 'retry-failed');
+  const inMenu = rest.length > 1 ? rest : [];
+  const shown = available.filter((each) => !inMenu.includes(each));
+  const draw = (those: readonly Action[]): unknown =>
+    repeat(
+      those,
+      // So that a button never becomes another one while it has the focus.
+      ([, action]) => action,
+      ([, action, label, run, kind]) =>
+        button(action, label, run, { kind: action !== main?.[1] ? 'plain' : canPause ? undefined : kind }),
+    );
   return html`<div
     class="totals ${list}"
     part="totals ${list} ${undo ? 'undo' : ''}"
@@ -149,19 +172,13 @@ export function totalsBar(
             sent,
             part: 'progress total-progress',
           })
-    }${isBrief ? nothing : html`<span class="badge" part="totals-icon">${icon}</span>`}
+    }${isBrief || !icon ? nothing : html`<span class="sign" part="totals-icon">${icon}</span>`}
     <div class="sums">
       ${isBrief ? nothing : html`<p class="headline" part="headline">${headlines[list]()}</p>`}
       <p class="status" part="totals-status">${undo?.text ?? sums}</p>
     </div>
     <div class="bulk">
-      ${repeat(
-        available,
-        // So that a button never becomes another one while it has the focus.
-        ([, action]) => action,
-        ([, action, label, run, kind, small], index) =>
-          button(action, label, run, { kind: index > 0 ? 'plain' : kind, small }),
-      )}
+      ${draw(shown)}${inMenu.length > 0 ? menu({ id: 'more', label: messages.moreActions, items: draw(inMenu), isFluid: !main }) : nothing}
     </div>
   </div>`;
 }

@@ -1,9 +1,11 @@
 // The complete interface as a function of its state.
 
 import { nothing, type TemplateResult } from 'lit';
-import { sharedReason } from '../shared-reason.ts';
+import { causesOf, sharedReason } from '../causes.ts';
+import { causePanels } from './causes.ts';
 import { fileList } from './file-list.ts';
 import { frame } from './frame.ts';
+import { menu } from './menu.ts';
 import { rejectionsPanel } from './rejections.ts';
 import { signInPanel } from './sign-in.ts';
 import type { Commands, WidgetState } from './state.ts';
@@ -13,13 +15,18 @@ import { totalsBar } from './totals-bar.ts';
 export function widget(state: WidgetState, commands: Commands): TemplateResult {
   const { rules, snapshot } = state;
   const shared = sharedReason(snapshot.files, rules.manual);
+  const causes = causesOf(snapshot.files);
   const rejections = rejectionsPanel(state, commands);
   const signIn = signInPanel(state, commands);
-  const list = fileList(state, shared !== undefined, commands);
+  const list = fileList(state, { hasSharedReason: shared !== undefined, causes }, commands);
+  const { messages } = state;
+  const label = messages.actionOn(messages.moreActions, messages.label);
   return frame(state, commands, {
-    panels: [rejections, signIn],
+    panels: [rejections, signIn, causePanels(state, causes, commands)],
     list,
-    totals: totalsBar(state, shared, commands),
+    totals: totalsBar(state, shared, causes, commands),
+    folderMenu: (items) =>
+      snapshot.files.length > 0 ? menu({ id: 'add', label, items, isFluid: true }) : items,
     isEmpty: !state.undo && [rejections, signIn, list].every((part) => part === nothing),
   });
 }

@@ -1,0 +1,50 @@
+// What several files have in common: why they failed, what warns of them, or what they wait for. It is said once.
+
+import type { ErrorCode } from '../core/error-codes.ts';
+import { isActive, type PauseReason } from '../core/phases.ts';
+import type { FileId, FileSnapshot } from '../core/types.ts';
+
+/** Reasons that apply to the whole page. Their text does not depend on the file. */
+const OF_ALL: readonly PauseReason[] = ['offline', 'signed-out', 'challenge', 'rate-limited'];
+
+/**
+ * Returns the reason in `OF_ALL` for which all unfinished files wait, if the list has several files. The headline shows it instead
+ * of the rows. With `isManual`, queued files wait for the user.
+ */
+export function sharedReason(files: readonly FileSnapshot[], isManual: boolean): PauseReason | undefined {
+  const isOpen = ({ phase }: FileSnapshot): boolean =>
+    isActive(phase) || phase === 'paused' || (isManual && phase === 'queued');
+  const reason = files.find(isOpen)?.pauseReason;
+  const isShared =
+    files.length > 1 &&
+    reason &&
+    OF_ALL.includes(reason) &&
+    files.every((file) => !isOpen(file) || file.pauseReason === reason);
+  return isShared ? reason : undefined;
+}
+
+/** Files that failed for one reason, or have one warning. */
+export interface Cause {
+  readonly code: ErrorCode;
+  readonly isError: boolean;
+  readonly files: readonly FileSnapshot[];
+}
+
+/** The causes that several files have, errors first, and the files that have one. */
+export interface Causes {
+  readonly all: readonly Cause[];
+  readonly ids: ReadonlySet<FileId>;
+}
+
+/** Returns the causes that at least two files have. A panel above the list shows each of them, not the rows. */
+export function causesOf(files: readonly FileSnapshot[]): Causes {
+  const all = [true, false].flatMap((isError) => {
+    // If a name is taken, each file needs a name of its own.
+    const codeOf = ({ error, warning }: FileSnapshot): ErrorCode | undefined =>
+      isError ? (error?.code === 'name-taken' ? undefined : error?.code) : error ? undefined : warning;
+    return [...Map.groupBy(files, codeOf)].flatMap(([code, those]): readonly Cause[] =>
+      code !== undefined && those.length > 1 ? [{ code, isError, files: those }] : [],
+    );
+  });
+  return { all, ids: new Set(all.flatMap((cause) => cause.files.map(({ id }) => id))) };
+}

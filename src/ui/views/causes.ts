@@ -1,0 +1,53 @@
+// Panels above the list: what several files failed for, or are warned of, with their names and one action for all of them.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Cause, Causes } from '../causes.ts';
+import { button } from './buttons.ts';
+import { isWorthRetrying, mayRetry } from './file-row.ts';
+import { alertIcon } from './icons.ts';
+import { nameList } from './rejections.ts';
+import type { Commands, WidgetState } from './state.ts';
+
+/** A panel for each cause, or nothing. */
+export const causePanels = (
+  state: WidgetState,
+  { all }: Causes,
+  commands: Commands,
+): TemplateResult | typeof nothing =>
+  all.length === 0 ? nothing : html`${all.map((cause) => panelOf(cause, state, commands))}`;
+
+function panelOf(
+  { code, isError, files }: Cause,
+  { messages }: WidgetState,
+  commands: Commands,
+): TemplateResult {
+  const retriable = files.filter(mayRetry);
+  const sentence = messages[code];
+  const kind = isError ? 'error' : 'warning';
+  // While a retry can not help at once, it is not the main button.
+  const [label, look] = files.some(isWorthRetrying)
+    ? ([messages.retry, 'primary'] as const)
+    : ([messages.tryAgain, undefined] as const);
+  return html`<div class="panel message cause ${isError ? 'danger' : ''}" part="cause ${kind}" role="group" aria-label=${sentence}>
+    <span class="badge ${kind}" part="cause-icon">${alertIcon}</span>
+    <div class="body">
+      <p class="title">${sentence}</p>
+      <p class="refusals">${nameList(
+        files.map(({ name }) => name),
+        messages,
+      )}</p>
+    </div>
+    ${
+      retriable.length > 0
+        ? button(
+            'retry-cause',
+            label,
+            () => {
+              for (const { id } of retriable) commands.retry(id);
+            },
+            { kind: look, name: messages.actionOn(label, sentence) },
+          )
+        : nothing
+    }
+  </div>`;
+}

@@ -1,0 +1,80 @@
+// A button that opens further buttons in a popover. In a `fluid` menu, wide places show them in line, without the button
+// (`styles/menu.ts`).
+
+import { html, nothing, type TemplateResult } from 'lit';
+import { moreIcon } from './icons.ts';
+
+/** Distance between the button and the popover, in pixels. */
+const GAP = 4;
+
+/** What opens: `id` is unique in the shadow root. The buttons of a row are reached with the arrow keys, too. */
+interface Menu {
+  readonly id: string;
+  readonly label: string;
+  readonly items: unknown;
+  readonly isFluid?: boolean;
+  readonly tabindex?: -1 | undefined;
+}
+
+export const menu = ({ id, label, items, isFluid = false, tabindex }: Menu): TemplateResult =>
+  html`<button type="button" class="icon-button ${isFluid ? 'fluid' : ''}" part="icon-button" data-action="more" title=${label} tabindex=${tabindex ?? nothing} popovertarget=${id}>${moreIcon}</button><div class="menu ${isFluid ? 'fluid' : ''}" part="menu" popover="auto" id=${id} @beforetoggle=${onBeforeToggle} @toggle=${onToggle} @click=${onClick} @keydown=${onKey} @focusout=${onFocusOut}>${items}</div>`;
+
+const menuOf = ({ currentTarget }: Event): HTMLElement => currentTarget as HTMLElement;
+const isOpen = (part: Element): boolean => part.matches(':popover-open');
+const itemsOf = (part: Element): HTMLElement[] => [...part.querySelectorAll('button')];
+
+/**
+ * Puts the popover at its button, where the window has more room, and closes it when the page moves below it. Gives the focus back
+ * to the button: browsers would give it to the host of the shadow root.
+ */
+function onBeforeToggle(event: ToggleEvent): void {
+  const part = menuOf(event);
+  const opener = part.previousElementSibling as HTMLElement;
+  if (event.newState === 'closed') {
+    if (part.matches(':focus-within')) opener.focus();
+    return;
+  }
+  const { ownerDocument: page } = part;
+  const anchor = opener.getBoundingClientRect();
+  const { clientWidth, clientHeight } = page.documentElement;
+  const isLeft = anchor.left + anchor.right < clientWidth;
+  const isTop = anchor.top + anchor.bottom < clientHeight;
+  const { style } = part;
+  style.left = isLeft ? `${anchor.left}px` : 'auto';
+  style.right = isLeft ? 'auto' : `${clientWidth - anchor.right}px`;
+  style.top = isTop ? `${anchor.bottom + GAP}px` : 'auto';
+  style.bottom = isTop ? 'auto' : `${clientHeight - anchor.top + GAP}px`;
+  const closed = new AbortController();
+  const { signal } = closed;
+  const close = (): void => part.hidePopover();
+  part.addEventListener('toggle', ({ newState }) => newState === 'closed' && closed.abort(), { signal });
+  page.addEventListener('scroll', close, { capture: true, signal });
+  page.defaultView?.addEventListener('resize', close, { signal });
+}
+
+function onToggle(event: ToggleEvent): void {
+  if (event.newState === 'open') itemsOf(menuOf(event))[0]?.focus();
+}
+
+function onClick(event: Event): void {
+  if (isOpen(menuOf(event))) menuOf(event).hidePopover();
+}
+
+/** The arrow keys move the focus. All keys of an open menu are its own: the list has others for the same keys. */
+function onKey(event: KeyboardEvent): void {
+  const part = menuOf(event);
+  if (!isOpen(part) || event.key === 'Tab') return;
+  event.stopPropagation();
+  const items = itemsOf(part);
+  const index = items.indexOf(event.target as HTMLElement);
+  const next = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: -1 }[event.key];
+  if (next === undefined) return;
+  event.preventDefault();
+  items.at(next % items.length)?.focus();
+}
+
+/** Another window does not close it. */
+function onFocusOut(event: FocusEvent): void {
+  const part = menuOf(event);
+  if (event.relatedTarget && !part.contains(event.relatedTarget as Node) && isOpen(part)) part.hidePopover();
+}

@@ -1,0 +1,196 @@
+// Menus: the footer's, and in narrow places those of rows and of the drop zone.
+
+import { expect } from '@open-wc/testing';
+import { sendKeys, setViewport } from '@web/test-runner-commands';
+import { file, snapshot } from '../../demo/states/snapshots.ts';
+import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
+import { show } from './show.ts';
+import { all, button, one, shown } from './support.ts';
+
+const sent = file('sent.txt', 'uploading', 10, 0.5);
+const paused = file('paused.txt', 'paused', 10, 0.5, { pauseReason: 'user' });
+const LIST = snapshot([sent, paused]);
+
+const focused = ({ shadowRoot }: WidgetFixture): string | undefined => {
+  const active = shadowRoot?.activeElement as HTMLElement | null | undefined;
+  return active?.dataset.action ?? active?.dataset.id;
+};
+const isOpen = (element: WidgetFixture): boolean => all(element, '.menu:popover-open').length > 0;
+const names = (element: WidgetFixture, place: string): string[] =>
+  all(element, `${place} button`)
+    .filter((each) => each.checkVisibility())
+    .map(({ title, textContent }) => title || (textContent ?? '').trim());
+
+/** Opens the menu of the footer, whose first button then has the focus. */
+async function open(frame: Parameters<typeof show>[1] = {}): Promise<WidgetFixture> {
+  const element = await show(LIST, frame);
+  button(element, 'More actions').focus();
+  await sendKeys({ press: 'Enter' });
+  await shown(() => focused(element) === 'pause-all');
+  return element;
+}
+
+describe('a menu', () => {
+  it('opens with its first button in focus, and runs an action once', async () => {
+    const element = await open();
+    await sendKeys({ press: 'Enter' });
+    expect(element.calls.filter(([name]) => name !== 'holdUndo')).to.deep.equal([['pause']]);
+    expect(isOpen(element)).to.equal(false);
+    expect(focused(element)).to.equal('more');
+  });
+
+  it('moves the focus with the arrow keys, around its ends', async () => {
+    const element = await open();
+    const seen: (string | undefined)[] = [];
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowUp', 'Home', 'End']) {
+      await sendKeys({ press: key });
+      seen.push(focused(element));
+    }
+    expect(seen).to.deep.equal(['cancel-all', 'pause-all', 'cancel-all', 'pause-all', 'cancel-all']);
+  });
+
+  it('closes with Escape, and gives the focus back', async () => {
+    const element = await open();
+    await sendKeys({ press: 'Escape' });
+    await shown(() => !isOpen(element));
+    expect(focused(element)).to.equal('more');
+    expect(element.calls.filter(([name]) => name !== 'holdUndo')).to.deep.equal([]);
+  });
+
+  it('closes when the focus leaves it with Tab', async () => {
+    const element = await open();
+    await sendKeys({ down: 'Shift' });
+    await sendKeys({ press: 'Tab' });
+    await sendKeys({ up: 'Shift' });
+    await shown(() => !isOpen(element));
+    expect(focused(element)).to.equal('more');
+  });
+
+  it('closes when the page scrolls below it', async () => {
+    const element = await open();
+    const after = document.createElement('div');
+    after.style.height = '3000px';
+    document.body.append(after);
+    globalThis.scrollBy(0, 20);
+    await shown(() => !isOpen(element));
+    after.remove();
+  });
+
+  it('stays open while the list renders', async () => {
+    const element = await open();
+    await element.show(snapshot([file('sent.txt', 'uploading', 10, 0.7), paused]));
+    expect(isOpen(element)).to.equal(true);
+    expect(focused(element)).to.equal('pause-all');
+  });
+
+  it('is within the window, at its button', async () => {
+    for (const dir of ['ltr', 'rtl']) {
+      await setViewport({ width: 400, height: 500 });
+      const element = await show(LIST, { width: 320 });
+      element.dir = dir;
+      button(element, 'More actions').click();
+      const menu = one(element, '.bulk .menu').getBoundingClientRect();
+      const at = button(element, 'More actions').getBoundingClientRect();
+      expect(menu.left, dir).to.be.at.least(0);
+      expect(menu.right, dir).to.be.at.most(document.documentElement.clientWidth);
+      expect(menu.top, dir).to.be.at.least(0);
+      expect(menu.bottom, dir).to.be.at.most(document.documentElement.clientHeight);
+      expect(Math.min(Math.abs(menu.bottom - at.top), Math.abs(menu.top - at.bottom)), dir).to.be.at.most(5);
+      element.remove();
+    }
+    await setViewport({ width: 800, height: 600 });
+  });
+});
+
+describe('the menu of a row', () => {
+  it('has what users rarely do with a running file, in narrow places', async () => {
+    const element = await show(LIST, { width: 320 });
+    const row = '.row[data-id="id-sent.txt"]';
+    expect(names(element, row)).to.deep.equal(['More actions: sent.txt']);
+    button(element, 'More actions: sent.txt').click();
+    await shown(() => focused(element) === 'go');
+    expect(all(element, `${row} .menu button`).map((each) => each.textContent?.trim())).to.deep.equal([
+      'Pause',
+      'Cancel',
+    ]);
+    button(element, 'Pause: sent.txt').click();
+    expect(element.calls).to.deep.equal([['pause', 'id-sent.txt']]);
+    expect(isOpen(element)).to.equal(false);
+  });
+
+  it('is not there in wide places, nor for a file that waits for the user', async () => {
+    const element = await show(LIST);
+    expect(names(element, '.row[data-id="id-sent.txt"]')).to.deep.equal([
+      'Pause: sent.txt',
+      'Cancel: sent.txt',
+    ]);
+    const narrow = await show(LIST, { width: 320 });
+    expect(names(narrow, '.row[data-id="id-paused.txt"]')).to.deep.equal([
+      'Resume: paused.txt',
+      'Cancel: paused.txt',
+    ]);
+  });
+
+  it('keeps the keys of the list from its buttons', async () => {
+    const element = await show(LIST, { width: 320 });
+    button(element, 'More actions: sent.txt').click();
+    await shown(() => focused(element) === 'go');
+    for (const key of ['Delete', 'ArrowDown', 'Backspace']) await sendKeys({ press: key });
+    expect(focused(element)).to.equal('end');
+    expect(element.calls).to.deep.equal([]);
+  });
+
+  it('is reached with the arrow keys, but its closed buttons are not', async () => {
+    const element = await show(LIST, { width: 320 });
+    one(element, '.row').focus();
+    await sendKeys({ press: 'ArrowRight' });
+    expect(focused(element)).to.equal('more');
+    await sendKeys({ press: 'ArrowRight' });
+    expect(focused(element)).to.equal('more');
+  });
+
+  it('leaves the focus in the row when the file is paused', async () => {
+    const element = await show(
+      [sent, sent].map((each, index) => ({ ...each, id: `id-${index}` })),
+      {
+        width: 320,
+      },
+    );
+    const more = one(element, '.row[data-id=id-0] [data-action=more]');
+    more.focus();
+    await element.show(
+      snapshot([
+        { ...paused, id: 'id-0' },
+        { ...sent, id: 'id-1' },
+      ]),
+    );
+    const active = element.shadowRoot?.activeElement;
+    expect(active?.closest('[data-id=id-0]')).to.not.equal(null);
+    expect(focused(element)).to.equal('go');
+  });
+});
+
+describe('the drop zone above a list', () => {
+  it('has one button and a menu in narrow places', async () => {
+    const element = await show(LIST, { width: 320 });
+    expect(names(element, '.zone')).to.deep.equal(['Choose files', 'More actions: File upload']);
+    expect(one(element, '.zone').offsetHeight).to.be.at.most(72);
+    one(element, '.zone [data-action=more]').click();
+    button(element, 'Choose a folder').click();
+    expect(element.calls).to.deep.equal([['browse', 'folder']]);
+  });
+
+  it('has both in wide places, and while the list is empty', async () => {
+    expect(names(await show(LIST), '.zone')).to.deep.equal(['Choose files', 'Choose a folder']);
+    expect(names(await show([], { width: 320 }), '.zone')).to.deep.equal(['Choose files', 'Choose a folder']);
+  });
+
+  it('keeps its title while files are dragged, and a title of the page', async () => {
+    const element = await show(LIST, { width: 320 });
+    const isTitled = (): boolean => one(element, '.zone .title').checkVisibility();
+    expect(isTitled()).to.equal(false);
+    element.intake = { ...element.intake, dragging: true };
+    await element.show(LIST);
+    expect(isTitled()).to.equal(true);
+  });
+});
