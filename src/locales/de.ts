@@ -40,6 +40,8 @@ const de: LoginMessages = {
   'session-expired':
     'Dieser Upload ist abgelaufen. Wenn die Datei nicht im Ordner ist, entfernen Sie sie hier und fügen Sie sie erneut hinzu.',
   'service-failed': 'Auf dem Server ist ein Fehler aufgetreten. Versuchen Sie es in Kürze erneut.',
+  'service-not-found':
+    'Uploads sind auf dieser Seite nicht richtig eingerichtet. Wenden Sie sich an den Website-Betreiber.',
   'service-full': 'Auf dem Server ist kein Platz mehr. Wenden Sie sich an den Website-Betreiber.',
   'bad-response': 'Der Server hat unerwartete Daten gesendet. Versuchen Sie es in Kürze erneut.',
   'ticket-expired': 'Der Upload-Link ist abgelaufen. Versuchen Sie es erneut.',

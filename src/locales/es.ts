@@ -35,6 +35,8 @@ const es: LoginMessages = {
   'session-expired':
     'Esta subida ha caducado. Si el archivo no está en la carpeta, quítalo aquí y vuelve a añadirlo.',
   'service-failed': 'Se ha producido un error en el servidor. Inténtalo de nuevo en un momento.',
+  'service-not-found':
+    'La subida no está bien configurada en esta página. Ponte en contacto con el administrador del sitio.',
   'service-full': 'No queda espacio en el servidor. Ponte en contacto con el administrador del sitio.',
   'bad-response': 'El servidor ha enviado datos inesperados. Inténtalo de nuevo en un momento.',
   'ticket-expired': 'El enlace de subida ha caducado. Inténtalo de nuevo.',

@@ -39,6 +39,8 @@ const fr: LoginMessages = {
   'session-expired':
     'Cette importation a expiré. Si le fichier n’est pas dans le dossier, retirez-le ici et ajoutez-le à nouveau.',
   'service-failed': 'Une erreur s’est produite sur le serveur. Réessayez dans un instant.',
+  'service-not-found':
+    'L’importation n’est pas correctement configurée sur cette page. Contactez le administrateur du site.',
   'service-full': 'Il n’y a plus d’espace sur le serveur. Contactez le administrateur du site.',
   'bad-response': 'Le serveur a envoyé des données inattendues. Réessayez dans un instant.',
   'ticket-expired': 'Le lien d’importation a expiré. Réessayez.',

@@ -31,6 +31,8 @@ const it: LoginMessages = {
   'session-expired':
     'Questo caricamento è scaduto. Se il file non è nella cartella, rimuovilo qui e aggiungilo di nuovo.',
   'service-failed': 'Si è verificato un errore sul server. Riprova tra poco.',
+  'service-not-found':
+    'Il caricamento non è configurato correttamente in questa pagina. Contatta l’amministratore del sito.',
   'service-full': 'Spazio esaurito sul server. Contatta l’amministratore del sito.',
   'bad-response': 'Il server ha inviato dati imprevisti. Riprova tra poco.',
   'ticket-expired': 'Il link di caricamento è scaduto. Riprova.',

@@ -35,6 +35,8 @@ const nl: LoginMessages = {
   'session-expired':
     'Deze upload is verlopen. Staat het bestand niet in de map, verwijder het dan hier en voeg het opnieuw toe.',
   'service-failed': 'Er is iets misgegaan op de server. Probeer het straks opnieuw.',
+  'service-not-found':
+    'Uploaden is op deze pagina niet goed ingesteld. Neem contact op met de beheerder van de site.',
   'service-full': 'De server heeft geen ruimte meer. Neem contact op met de beheerder van de site.',
   'bad-response': 'De server heeft onverwachte gegevens gestuurd. Probeer het straks opnieuw.',
   'ticket-expired': 'De uploadlink is verlopen. Probeer het opnieuw.',

@@ -32,6 +32,8 @@ const pl: LoginMessages = {
   'session-expired':
     'Sesja przesyłania wygasła. Jeśli pliku nie ma w folderze, usuń go tutaj i dodaj ponownie.',
   'service-failed': 'Wystąpił błąd serwera. Spróbuj ponownie za chwilę.',
+  'service-not-found':
+    'Przesyłanie nie jest poprawnie skonfigurowane na tej stronie. Skontaktuj się z administratorem witryny.',
   'service-full': 'Na serwerze zabrakło miejsca. Skontaktuj się z administratorem witryny.',
   'bad-response': 'Serwer wysłał nieoczekiwane dane. Spróbuj ponownie za chwilę.',
   'ticket-expired': 'Link do przesyłania wygasł. Spróbuj ponownie.',

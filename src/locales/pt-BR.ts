@@ -33,6 +33,8 @@ const ptBR: LoginMessages = {
   'session-expired':
     'Este envio expirou. Se o arquivo não estiver na pasta, remova-o aqui e adicione-o novamente.',
   'service-failed': 'Ocorreu um erro no servidor. Tente novamente em instantes.',
+  'service-not-found':
+    'O envio não está configurado corretamente nesta página. Fale com o administrador do site.',
   'service-full': 'Não há mais espaço no servidor. Fale com o administrador do site.',
   'bad-response': 'O servidor enviou dados inesperados. Tente novamente em instantes.',
   'ticket-expired': 'O link de envio expirou. Tente novamente.',

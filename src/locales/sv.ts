@@ -33,6 +33,8 @@ const sv: LoginMessages = {
   'session-expired':
     'Uppladdningen har gått ut. Om filen inte finns i mappen tar du bort den här och lägger till den igen.',
   'service-failed': 'Något gick fel på servern. Försök igen om en stund.',
+  'service-not-found':
+    'Uppladdningen är inte rätt konfigurerad på den här sidan. Kontakta webbplatsens administratör.',
   'service-full': 'Utrymmet på servern är slut. Kontakta webbplatsens administratör.',
   'bad-response': 'Servern skickade oväntade data. Försök igen om en stund.',
   'ticket-expired': 'Uppladdningslänken har gått ut. Försök igen.',

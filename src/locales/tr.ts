@@ -28,6 +28,7 @@ const tr: LoginMessages = {
   'name-taken': 'Bu adda bir dosya zaten var. Dosyanızı farklı bir adla yükleyin.',
   'session-expired': 'Bu yüklemenin süresi doldu. Dosya klasörde yoksa buradan kaldırıp yeniden ekleyin.',
   'service-failed': 'Sunucuda bir sorun oluştu. Biraz sonra tekrar deneyin.',
+  'service-not-found': 'Yükleme bu sayfada doğru ayarlanmamış. Site yöneticisiyle iletişime geçin.',
   'service-full': 'Sunucuda yer kalmadı. Site yöneticisiyle iletişime geçin.',
   'bad-response': 'Sunucu beklenmeyen veri gönderdi. Biraz sonra tekrar deneyin.',
   'ticket-expired': 'Yükleme bağlantısının süresi doldu. Tekrar deneyin.',

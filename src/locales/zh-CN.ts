@@ -27,6 +27,7 @@ const zhCN: LoginMessages = {
   'name-taken': '已存在同名文件。请使用其他名称上传。',
   'session-expired': '此次上传已过期。如果文件不在文件夹中，请在此处移除并重新添加。',
   'service-failed': '服务器出现问题。请稍后重试。',
+  'service-not-found': '此页面的上传功能未正确设置。请联系网站管理员。',
   'service-full': '服务器空间不足。请联系网站管理员。',
   'bad-response': '服务器返回了异常数据。请稍后重试。',
   'ticket-expired': '上传链接已过期。请重试。',

@@ -1,6 +1,7 @@
 // Last stage of the pipeline: commits the upload with the hashes and receipts of all chunks. Does nothing without `commitPath`.
 
-import { UploaderError } from '../core/errors.ts';
+import { codeFacts } from '../core/error-codes.ts';
+import { toUploaderError, UploaderError } from '../core/errors.ts';
 import type { Calls, CommitAnswer, Session, StoredChunk } from '../core/types.ts';
 import type { CommitPoller } from './commit-poller.ts';
 import type { SessionParts, UploadSession } from './upload-session.ts';
@@ -77,11 +78,24 @@ export async function commit(
         throw error;
       }
     }, signal);
+  /** A session that can be used for a presign request is not gone: otherwise, all bytes would be sent again. */
+  const isKnown = async (handle: Session): Promise<boolean> => {
+    const asked = chunks.slice(0, 1);
+    if (asked.length === 0) return false;
+    try {
+      await parts.retrying(() => parts.calls.presign(handle, asked, signal), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const { code } = toUploaderError(error, 'bad-response', 'The session could not be asked for');
+      return !codeFacts(code).endsSession && code !== 'forbidden';
+    }
+    return true;
+  };
   try {
     let isRepeated = session.state.phase === 'accepted';
     if (isRepeated) await poller.turn(0, signal, parts.connectionChange());
     for (let pauseMs = FIRST_PAUSE_MS; ; isRepeated = true) {
-      const answer = await session.ask(send, signal);
+      const answer = await session.ask(send, signal, isKnown);
       if (isRepeated) poller.onAnswer(!answer.pending);
       if (!answer.pending) return answer;
       parts.onAccepted();

@@ -233,6 +233,17 @@ export function isUnanswered(error: unknown): boolean {
   return UNANSWERED.includes(code) || (code === 'rate-limited' && status !== 429 && debugInfo === undefined);
 }
 
+/**
+ * Returns true if a call in a session may have reached something else than the service, because its path is wrong: the answer is
+ * 404 without `debuginfo`, and no commit was accepted at this path.
+ */
+export const mayBeMisplaced = ({ phase }: SessionState, error: unknown): error is UploaderError =>
+  phase === 'open' &&
+  error instanceof UploaderError &&
+  error.code === 'session-expired' &&
+  error.status === 404 &&
+  error.debugInfo === undefined;
+
 /** Time after a stored chunk in which the service certainly knows the session, in milliseconds. */
 const LATELY_MS = 60_000;
 /** Number of times that a call is repeated before its session is given up: if the answer is certain, and otherwise. */

@@ -18,6 +18,7 @@ import type { Names } from './renaming.ts';
 import {
   isUnanswered,
   judge,
+  mayBeMisplaced,
   modelOf,
   reduce,
   type SessionEvent,
@@ -254,9 +255,14 @@ export class UploadSession {
 
   /**
    * Calls the service in the session. Repeats the call if it is not certain that the service has lost the session. Rejects with
-   * `SessionLost` if the session is given up, and with `session-expired` if the file may be complete.
+   * `SessionLost` if the session is given up, with `session-expired` if the file may be complete, and with `service-not-found` if
+   * the call may not have reached the service, although `isKnown` says that the service knows the session.
    */
-  async ask<T>(call: (session: Session) => Promise<T>, signal = this.#parts.signal): Promise<T> {
+  async ask<T>(
+    call: (session: Session) => Promise<T>,
+    signal = this.#parts.signal,
+    isKnown?: (session: Session) => Promise<boolean>,
+  ): Promise<T> {
     const { names, onCallWait, onRecovered, policy } = this.#parts;
     const canRename = names !== undefined;
     const session = await this.session;
@@ -269,7 +275,10 @@ export class UploadSession {
         signal.throwIfAborted();
         const nowMs = performance.now();
         const verdict = judge(this.#model, { error, repeatCount, canRename, nowMs });
-        if (verdict !== 'ask-again') throw this.#giveUp(verdict, error);
+        if (verdict !== 'ask-again') {
+          const isUnsure = verdict === 'next-session' && mayBeMisplaced(this.state, error);
+          throw this.#giveUp(isUnsure && (await isKnown?.(session)) ? 'fail' : verdict, error);
+        }
         const waitMs = backoffMs(REPEAT_ATTEMPTS[repeatCount] ?? 0, policy, () => 1 - Math.random() / 4);
         onCallWait(Date.now() + waitMs, error as UploaderError);
         await sleep(waitMs, signal);
@@ -338,6 +347,8 @@ export class UploadSession {
   }
 
   #giveUp(verdict: Verdict, error: unknown): unknown {
+    if (verdict === 'fail' && mayBeMisplaced(this.state, error))
+      return new UploaderError('service-not-found', error.message, { cause: error, status: error.status });
     if (verdict === 'fail' || !(error instanceof UploaderError)) return error;
     if (verdict === 'may-be-complete') {
       const { debugInfo, status } = error;

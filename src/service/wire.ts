@@ -263,12 +263,16 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   const says = `The service responded with ${status} to ${operation}`;
   const meaning = meaningOf(status, profile.statuses);
   // Errors of the service have `debuginfo`. Without `debuginfo`, the URL may be wrong.
-  if ((status === 404 || status === 405) && debugInfo === undefined)
-    warnOnceHere(`${says}. Check base-url and ${PATHS[operation]}: ${answer.address}`);
+  const isElsewhere = (status === 404 || status === 405) && debugInfo === undefined;
+  if (isElsewhere) warnOnceHere(`${says}. Check base-url and ${PATHS[operation]}: ${answer.address}`);
   else if (operation === 'open' && (meaning === 'forbidden' || meaning === 'gone'))
     warnOnceHere(`${says}. Check parent-id and the rights of the user.`);
   const fault = FAULTS[meaning];
   if (fault) return new UploaderError(fault, says, { ...details, retryAfterMs });
+  // In a session, a 404 may also come from a proxy, or from a server that doesn't know the session yet.
+  const isSure = isElsewhere && (operation === 'open' || status === 405);
+  if (isSure && profile.statuses[status] === undefined)
+    return new UploaderError('service-not-found', says, details);
   switch (meaning) {
     case 'token':
       return readTokenRefusal(answer, says, details);

@@ -134,6 +134,7 @@ const ERRORS: ErrorMessages = {
   'session-expired':
     'This upload expired. If the file is not in the folder, remove it here and add it again.',
   'service-failed': 'Something went wrong on the server. Try again in a moment.',
+  'service-not-found': "Uploads aren't set up correctly on this page. Contact the site owner.",
   'service-full': 'The server has no space left. Contact the site owner.',
   'bad-response': 'The server sent unexpected data. Try again in a moment.',
   'ticket-expired': 'The upload link expired. Try again.',

@@ -33,6 +33,7 @@ const WHO_RETRIES: Readonly<Record<ErrorCode, '' | 'person' | 'put person' | 'pu
   'name-taken': 'person',
   'session-expired': 'person',
   'service-failed': 'put call person',
+  'service-not-found': 'person',
   'service-full': 'put call person',
   'bad-response': 'put call person',
   'ticket-expired': 'put call person',

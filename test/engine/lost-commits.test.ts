@@ -90,7 +90,7 @@ describe('a commit whose response is lost', () => {
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     const busy = new UploaderError('rate-limited', 'busy', { status: 429, retryAfterMs: 0 });
     (await engine.service.nextRequest('commit')).refuse(busy);
-    await engine.service.refuseAll('commit', gone());
+    await engine.service.refuseAll('commit', CERTAIN);
     engine.service.answerAll('commit');
     await engine.waitForChange('upload-completed');
     expect(engine.service.count('open')).to.equal(2);

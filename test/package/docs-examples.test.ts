@@ -107,6 +107,11 @@ describe('The examples of the service', () => {
   test('are errors with the codes of the table', () => {
     const codeOf = (status: number, operation: Operation = 'presign'): string =>
       readRefusal(answerOf({ status, body: { debuginfo: 'x' } }), operation, PROFILE).code;
+    for (const [status, operation] of [
+      [404, 'open'],
+      [405, 'commit'],
+    ] as const)
+      assert.equal(readRefusal(answerOf({ status }), operation, PROFILE).code, 'service-not-found');
     const rows = [...read('docs/service.md').matchAll(/^\| (\d{3}[^|\n]*) \|[^|\n]*\| (`[^|\n]+) \|/gm)];
     assert.equal(rows.length, 10);
     for (const [, cell = '', codes = ''] of rows) {

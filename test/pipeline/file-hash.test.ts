@@ -100,7 +100,7 @@ describe('the hash of a file', () => {
     const tooLarge = new UploaderError('upload-refused', 'too large', { status: 413 });
     (await service.nextRequest('put')).refuse(tooLarge);
     service.answerAll('put');
-    await service.refuseAll('commit', new UploaderError('session-expired', 'gone', { status: 404 }));
+    await service.refuseAll('commit', new UploaderError('session-expired', 'gone', { status: 410 }));
     const commit = await service.nextRequest('commit');
     expect(commit.fileHash).to.equal(await sha256(file));
     expect(reads.filter((sizeBytes) => sizeBytes < 1000)).to.deep.equal([0, 0, 500, 500, 500, 500, 500]);

@@ -286,7 +286,7 @@ describe('a session that is lost', () => {
     const { service, start } = setUpRun(fileOf(42, 2500));
     service.answerAll('open', 'presign', 'put');
     const running = start();
-    await service.refuseAll('commit', lost());
+    await service.refuseAll('commit', lost(410));
     (await service.nextRequest('commit')).answer();
     expect((await running).session.sessionId).to.equal('session-2');
     expect(service.puts).to.have.length(3);

@@ -15,7 +15,7 @@ describe('an error response', () => {
       const { baseUrl } = await referenceSettings();
       const nowhere = await callsOf('alice', { baseUrl: `${baseUrl}/nowhere` });
       for (const name of [uniqueName(), uniqueName()])
-        expect(await rejection(open(nowhere, name))).to.include({ code: 'forbidden', status: 404 });
+        expect(await rejection(open(nowhere, name))).to.include({ code: 'service-not-found', status: 404 });
       const calls = await callsOf('alice', { commitPath: '/files/complete?key=secret' });
       const session = await open(calls, uniqueName());
       const commit = calls.commit?.(session, { hashes: [], receipts: [] }, forever) ?? Promise.resolve();

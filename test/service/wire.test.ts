@@ -240,6 +240,19 @@ describe('an error response', () => {
     }
   });
 
+  it('of something else than the service has its own code, unless the page says what the status means', () => {
+    const codeOf = (status: number, operation: Operation, profile?: Profile): string =>
+      readRefusal(answerOf({ status, body: '<h1>Not Found</h1>' }), operation, full(profile)).code;
+    expect(codeOf(404, 'open')).to.equal('service-not-found');
+    for (const operation of ['open', 'presign', 'commit', 'cancel'] as const)
+      expect(codeOf(405, operation), operation).to.equal('service-not-found');
+    expect(codeOf(410, 'open')).to.equal('forbidden');
+    expect(codeOf(403, 'open')).to.equal('forbidden');
+    expect(codeOf(404, 'presign')).to.equal('session-expired');
+    expect(codeOf(404, 'open', { statuses: { 404: 'forbidden' } })).to.equal('forbidden');
+    expect(codeOf(405, 'open', { statuses: { 405: 'refused' } })).to.equal('upload-refused');
+  });
+
   it('to a token has the message of the service, and is final if the token is valid but lacks permission', () => {
     const headers = { 'www-authenticate': 'Bearer error="invalid_token"' };
     expect(readRefusal(answerOf({ status: 401, headers }), 'open', full()).cause).to.deep.equal({

@@ -131,7 +131,8 @@ export function createUploads(sessions: Sessions, files: ReturnType<typeof creat
 
   return async (request: Request): Promise<Response> => {
     const operation = operationOf(request);
-    must(operation, 404, 'no such operation');
+    // Without `debuginfo`, the uploader says that the page has a wrong URL.
+    if (!operation) throw reply(404, { error: 'no such operation' });
     // Before the body is read and the database is asked: strangers must cost little.
     const { user } = await rightOf(request, operation, undefined);
     return gate.pass(user, async () => {

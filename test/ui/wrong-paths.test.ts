@@ -1,0 +1,35 @@
+// What users read if a path of the service is wrong, and if they may not upload.
+
+import { expect } from '@open-wc/testing';
+import '../../src/define.ts';
+import { findReference, uniqueName } from '../service/reference.ts';
+import { fileOf } from '../support/bytes.ts';
+import { speedUp } from '../support/clock.ts';
+import { world } from '../support/world.ts';
+import { shown, textOf } from './support.ts';
+
+const SET_UP = "Uploads aren't set up correctly on this page. Contact the site owner.";
+
+for (const [name, settings, sentence] of [
+  ['a wrong path in base-url', { path: '/nowhere' }, SET_UP],
+  ['a wrong session-path', { sessionPath: '/files/sessions' }, SET_UP],
+  ['a wrong chunks-path', { chunksPath: '/files/chunks' }, SET_UP],
+  ['a wrong commit-path', { commitPath: '/files/complete' }, SET_UP],
+  ['a folder that does not exist', { parentId: 'folder-none' }, "You don't have permission to upload here."],
+  ['a folder of others', { parentId: 'folder-readonly' }, "You don't have permission to upload here."],
+] as const)
+  it(`with ${name}, the row says: ${sentence}`, async () => {
+    speedUp(20);
+    const { baseUrl } = await findReference();
+    const { path = '', ...rest }: { readonly path?: string } = settings;
+    const { element } = await world({
+      element: true,
+      service: 'reference',
+      baseUrl: `${baseUrl}${path}`,
+      ...rest,
+    });
+    await element.addFiles([fileOf(1, 300, uniqueName())]);
+    await shown(() => element.snapshot.files[0]?.phase === 'failed');
+    await element.updateComplete;
+    expect(textOf(element)).to.contain(sentence);
+  });
