@@ -7,6 +7,7 @@ import { UploaderError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import { nextTask, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
+import { watchSilence } from './silence.ts';
 
 export interface ServiceRequest {
   readonly method: 'POST' | 'DELETE';
@@ -104,6 +105,7 @@ export async function exchange(
   if (body !== undefined) init.headers.set('Content-Type', 'application/json');
   init.headers.set('Accept', 'application/json');
   const findPolicyError = watchPolicy(url, answered.signal);
+  const silence = watchSilence(url, 'base-url', init.headers);
   try {
     const response = await fetch(url, {
       ...init,
@@ -114,6 +116,7 @@ export async function exchange(
       referrerPolicy: 'no-referrer',
       signal: AbortSignal.any([signal, late.signal, connectionChange ?? signal]),
     });
+    silence.onAnswer();
     if (response.type === 'opaqueredirect')
       throw new UploaderError('bad-response', `${url.origin + url.pathname} redirects`);
     const answer = await readText(response, maxBytes);
@@ -127,11 +130,16 @@ export async function exchange(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UploaderError) throw error;
-    if (late.signal.aborted) throw new UploaderError('timeout', `No response within ${timeoutMs} ms`);
+    if (late.signal.aborted) {
+      silence.onNoAnswer();
+      throw new UploaderError('timeout', `No response within ${timeoutMs} ms`);
+    }
     const byPolicy = await findPolicyError();
     signal.throwIfAborted();
     if (byPolicy) warnOnceHere(byPolicy.message);
-    throw byPolicy ?? networkError(error);
+    const unanswered = networkError(error);
+    if (!byPolicy && !connectionChange?.aborted && unanswered.code === 'network') silence.onNoAnswer();
+    throw byPolicy ?? unanswered;
   } finally {
     answered.abort();
   }

@@ -6,6 +6,7 @@ import type { Evidence } from '../core/host.ts';
 import { abortable } from '../core/wait.ts';
 import { warnOnConsole } from '../core/warn.ts';
 import { networkError } from './http.ts';
+import { watchSilence } from './silence.ts';
 
 /** Number of unreadable responses in succession after which the error is `storage-unreadable`. */
 const ROUNDS = 3;
@@ -16,8 +17,10 @@ const REACH_MS = 30_000;
 export function readabilityOf(evidence: Evidence, url: string, sizeBytes: number) {
   const { origin, pathname } = new URL(url);
   const { rounds } = evidence;
+  const silence = watchSilence(new URL(url), 'the upload_url of the service');
   return {
     onReadable(): void {
+      silence.onAnswer();
       if (sizeBytes <= evidence.readableBytes) return;
       evidence.readableBytes = sizeBytes;
       evidence.rounds = 0;
@@ -44,12 +47,16 @@ export function readabilityOf(evidence: Evidence, url: string, sizeBytes: number
       // `signal` includes the time limit of the PUT.
       const isReachable = await abortable(reaching, signal).catch(() => false);
       if (isReachable) {
+        silence.onAnswer();
         if (evidence.rounds === rounds && ++evidence.rounds === ROUNDS)
           warnOnConsole(
             `The page can't read the responses of ${origin} to PUTs of ${sizeBytes} bytes (largest readable: ${readableBytes}). Check its CORS headers and chunk-size.`,
           );
       } else if (byPolicy) return byPolicy;
-      else if (!signal.aborted) evidence.rounds = 0;
+      else if (!signal.aborted) {
+        evidence.rounds = 0;
+        if (error.code === 'network') silence.onNoAnswer();
+      }
       return evidence.rounds < ROUNDS ? error : new UploaderError('storage-unreadable', error.message);
     },
   };
