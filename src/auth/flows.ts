@@ -7,7 +7,7 @@ import type { Authorize, NextRequest } from './authorize.ts';
 import { toFailure } from './calls.ts';
 import { DEADLINES, NEEDS_TAB_LOCK, readRedirectUri } from './settings.ts';
 import { takeReturn } from './storage.ts';
-import { kindOf, placeOf } from './thrown.ts';
+import { insteadOfToken, kindOf, placeOf } from './thrown.ts';
 import { readBearer } from './token.ts';
 import type {
   AuthEvent,
@@ -79,6 +79,7 @@ export function createFlows(context: FlowContext) {
   async function askForToken(reason: Reason, signal: AbortSignal): Promise<FlowEvent> {
     const refused: FlowEvent = { type: 'refused', error: { code: 'host-token-failed' } };
     let event: FlowEvent | undefined;
+    let input: unknown;
     try {
       const { getToken } = settings;
       const asked = takeOffer() ?? (getToken ? getToken(reason, signal) : askPage(reason));
@@ -86,7 +87,7 @@ export function createFlows(context: FlowContext) {
         warnOnceHere('No valid token from the page: No token was provided.');
         return { type: 'unanswered', error: { code: 'host-token-failed' } };
       }
-      const input: unknown = await abortable(Promise.resolve(asked), signal);
+      input = await abortable(Promise.resolve(asked), signal);
       if (input === null) return refused;
       event = accept('page-token', input);
     } catch (thrown) {
@@ -103,7 +104,7 @@ export function createFlows(context: FlowContext) {
       };
     }
     if (event) return event;
-    warnOnceHere('No valid token from the page: Expected a token or an object with a token.');
+    warnOnceHere(`No valid token from the page: ${insteadOfToken(input)}.`);
     return { type: 'failed', error: { code: 'token-malformed' } };
   }
 

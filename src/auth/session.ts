@@ -10,6 +10,7 @@ import { Machine } from '../core/machine.ts';
 import type { WithToken } from '../core/types.ts';
 import { CurrentUser, endPeriod } from '../core/user.ts';
 import { abortable, sleep, whenIdle } from '../core/wait.ts';
+import { warnOnceHere } from '../core/warn.ts';
 import { createLastCalls, record } from './calls.ts';
 import { createEvidence } from './evidence.ts';
 import { createFlows } from './flows.ts';
@@ -156,6 +157,10 @@ function createSharedSession(
         return result;
       } catch (error) {
         const isRejected = error instanceof UploaderError && error.code === 'token-rejected';
+        if (isRejected && hasRenewed)
+          warnOnceHere(
+            'The service refused a new token, too (401). Has it expired, or is it for another service?',
+          );
         if (!isRejected || hasRenewed) throw error;
         // A newer token arrived during the call: retry with the newer token.
         if (keeper.value() !== undefined && keeper.value() !== token) continue;

@@ -1,5 +1,5 @@
 // Describes what a function of the page threw, without its text, which may contain a token: the kind, and the place in the page's
-// code. In doubt, there is no place.
+// code. In doubt, there is no place. Describes in the same way what it returned instead of a token.
 
 import { record } from './calls.ts';
 
@@ -53,4 +53,20 @@ export function placeOf(thrown: unknown, hasText = HAS_TEXT): string | undefined
     return `${origin}${pathname}:${row}:${column}`;
   }
   return undefined;
+}
+
+/** Says what a page has returned instead of a token, and never a part of it. */
+export function insteadOfToken(returned: unknown): string {
+  if (typeof returned === 'string') {
+    const text = returned.trimStart();
+    if (text === '') return 'Got an empty text';
+    if (text.startsWith('<')) return 'Got an HTML page: the session of your site may have ended';
+    if (text.startsWith('{')) return 'Got JSON as a text: return the object';
+    if (text.startsWith('Bearer ')) return 'Got a text that begins with "Bearer": return the token alone';
+    return 'Got a text that is no token';
+  }
+  if (returned instanceof Response) return 'Got a Response: return response.json() or response.text()';
+  if (typeof returned !== 'object') return `Got ${typeof returned}: does getToken return its result?`;
+  if ('accessToken' in record(returned)) return 'Got accessToken: return { token: result.accessToken }';
+  return 'Got an object without a valid token in token or access_token';
 }

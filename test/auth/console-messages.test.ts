@@ -1,12 +1,16 @@
 // Console messages for the author of a page whose own code prevents sign-in.
 import { expect } from '@open-wc/testing';
 import type { GetToken } from '../../src/core/config.ts';
+import { UploaderError } from '../../src/core/errors.ts';
 import { speedUp } from '../support/clock.ts';
 import { captureWarnings } from '../support/console.ts';
 import { closeAll, forever, open } from './open-session.ts';
 import { fixtures, granted, openSilent } from './scripted.ts';
 
 afterEach(closeAll);
+
+/** Messages that this page has shown. Each comes once. */
+const said = new Set<string>();
 
 /** Requests a token and waits for `auth-failed`. Resolves with the error code, and with all reported changes as JSON. */
 async function ask({ session, next, changes }: ReturnType<typeof open>): Promise<[string, string]> {
@@ -44,13 +48,61 @@ describe('the console', () => {
     });
   });
 
-  it('describes a token if the page returned something else, and not the returned value', () =>
+  for (const [name, returned, message] of [
+    [
+      'a Response',
+      () => new Response('{"token":"secret-a"}'),
+      'Got a Response: return response.json() or response.text()',
+    ],
+    [
+      'a login page',
+      () => '\n <!doctype html><p>secret-b',
+      'Got an HTML page: the session of your site may have ended',
+    ],
+    ['JSON as a text', () => ' {"token":"secret-c"}', 'Got JSON as a text: return the object'],
+    ['a header', () => 'Bearer secret-d', 'Got a text that begins with "Bearer": return the token alone'],
+    ['an empty text', () => ' \n', 'Got an empty text'],
+    ['two words', () => 'secret e', 'Got a text that is no token'],
+    ['nothing', () => undefined, 'Got undefined: does getToken return its result?'],
+    ['a number', () => 12_345, 'Got number: does getToken return its result?'],
+    [
+      'another name',
+      () => ({ accessToken: 'secret-f' }),
+      'Got accessToken: return { token: result.accessToken }',
+    ],
+    [
+      'an error object',
+      () => ({ secret: 'g' }),
+      'Got an object without a valid token in token or access_token',
+    ],
+    ['a list', () => ['secret-h'], 'Got an object without a valid token in token or access_token'],
+    [
+      'a token of two words',
+      () => ({ token: 'secret i' }),
+      'Got an object without a valid token in token or access_token',
+    ],
+  ] as const)
+    it(`says what came if the page returned ${name} instead of a token, and nothing of it`, () =>
+      captureWarnings(async (warnings) => {
+        speedUp(10);
+        const [code] = await ask(open({ getToken: returned as () => never }));
+        expect(code).to.equal('token-malformed');
+        const expected = `secure-uploader: No valid token from the page: ${message}.`;
+        expect(warnings.filter((warning) => warning !== expected)).to.deep.equal([]);
+        expect(said.has(message) || warnings.length === 1).to.equal(true);
+        said.add(message);
+      }));
+
+  it('says that a new token was refused, too, and says it once', () =>
     captureWarnings(async (warnings) => {
-      speedUp(10);
-      const [code] = await ask(open({ getToken: () => 'two words' }));
-      expect(code).to.equal('token-malformed');
-      expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.contain('Expected a token or an object').and.not.contain('two words');
+      const { session } = open({ getToken: () => ({ access_token: 'secret-j' }) });
+      const refused = new UploaderError('token-rejected', 'no', { status: 401 });
+      const call = () => session.withToken(() => Promise.reject(refused), forever).catch(() => undefined);
+      await call();
+      await call();
+      expect(warnings).to.deep.equal([
+        'secure-uploader: The service refused a new token, too (401). Has it expired, or is it for another service?',
+      ]);
     }));
 
   it('has no message about a getToken that works', () =>

@@ -155,7 +155,7 @@ describe('a token request to the page', () => {
         'secure-uploader: No valid token from the page: getToken failed (SyntaxError).',
         'secure-uploader: No valid token from the page: getToken failed (TypeError).',
         'secure-uploader: No valid token from the page: getToken failed (string).',
-        'secure-uploader: No valid token from the page: Expected a token or an object with a token.',
+        'secure-uploader: No valid token from the page: Got an object without a valid token in token or access_token.',
       ]);
     }));
 
