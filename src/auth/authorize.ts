@@ -219,7 +219,23 @@ export function createAuthorize(context: AuthorizeContext) {
     return runPopup(popup, settings, request, times, () => send({ type: 'closed-reading' }), signal);
   }
 
+  /**
+   * Rejects with `bad-config` if the callback page is missing: the user would end on an error page, without the chosen files. A page
+   * that can't be asked for, because of its policy or its server, counts as present.
+   */
+  async function checkCallbackPage(signal: AbortSignal): Promise<void> {
+    const uri = redirectUri();
+    const init: RequestInit = { method: 'HEAD', redirect: 'manual', signal };
+    const { status } = await fetch(uri, init).catch(() => ({ status: 0 }));
+    signal.throwIfAborted();
+    if (status !== 404 && status !== 410) return;
+    const says = `There is no callback page at ${uri} (${status}). Copy it there, or set redirect-uri.`;
+    warnOnceHere(says);
+    throw new UploaderError('bad-config', says);
+  }
+
   async function leavePage(signal: AbortSignal): Promise<void> {
+    await checkCallbackPage(signal);
     const { state, verifier, origin, url } = await begin();
     signal.throwIfAborted();
     dropTransactions();

@@ -4,6 +4,7 @@ import { isAnswer } from '../../src/auth/pkce.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { CurrentUser, endPeriod, type Mark } from '../../src/core/user.ts';
 import { quietFor, rest, settled, until } from '../support/collect.ts';
+import { captureWarnings } from '../support/console.ts';
 import { signOutUnnoticed } from '../support/other-page.ts';
 import { closeAll, failuresOf, type Opened, open } from './open-session.ts';
 import { fixtures, follow, granted, signInReaches } from './scripted.ts';
@@ -240,4 +241,20 @@ describe('a page that signs in by leaving', () => {
     channel.close();
     frame.remove();
   });
+});
+
+describe('a page whose callback page is missing', () => {
+  it('is not left, says where it was looked for, and stores no request', () =>
+    captureWarnings(async (warnings) => {
+      const redirectUri = `${fixtures}no-such-page.html`;
+      const opened = open({ ...createInput(), redirectUri });
+      const failed = opened.next('auth-failed');
+      opened.session.signIn('redirect');
+      expect((await failed).code).to.equal('bad-config');
+      expect(opened.session.snapshot.state).to.equal('prompt');
+      expect(storedKeys()).to.deep.equal([]);
+      expect(warnings).to.deep.equal([
+        `secure-uploader: There is no callback page at ${redirectUri} (404). Copy it there, or set redirect-uri.`,
+      ]);
+    }));
 });
