@@ -220,8 +220,8 @@ export function createAuthorize(context: AuthorizeContext) {
   }
 
   /**
-   * Rejects with `bad-config` if the callback page is missing: the user would end on an error page, without the chosen files. A page
-   * that can't be asked for, because of its policy or its server, counts as present.
+   * Rejects with `bad-config` if the callback page is missing: the user would end on an error page, without the chosen files. A
+   * page that can't be asked for, because of its policy or its server, counts as present.
    */
   async function checkCallbackPage(signal: AbortSignal): Promise<void> {
     const uri = redirectUri();

@@ -103,8 +103,16 @@ export interface ChangeMap {
   'signed-out': { readonly reason: 'user' | 'expired' | 'other-tab' };
 }
 
-/** A bearer token, or the token with its expiry (ISO 8601, epoch seconds, or epoch milliseconds). */
-export type TokenInput = string | { readonly token: string; readonly expires_at?: string | number };
+/**
+ * A bearer token, or the token with its expiry: `expires_at` (ISO 8601, epoch seconds, or epoch milliseconds) or `expires_in`
+ * (seconds). `access_token` is the name in responses of OAuth.
+ */
+export type TokenInput =
+  | string
+  | (({ readonly token: string } | { readonly access_token: string }) & {
+      readonly expires_at?: string | number;
+      readonly expires_in?: string | number;
+    });
 
 export type ProgressDetail = {
   readonly id: FileId;
