@@ -1,6 +1,7 @@
 // `npm start`: starts the site, the reference service and its storage, and prints the URL and the demo users. Skips ports that are
 // in use. Ctrl-C stops everything. `--data=<folder>` sets the folder for uploaded files (default: .data), `--origin=<origin>` lets
-// a page of yours use the service (may be repeated), `--built` serves the site that `npm run build:site` has built.
+// a page of yours use the service (may be repeated, besides the page of README.md), `--built` serves the site that
+// `npm run build:site` has built.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,8 @@ import { startDemo } from './demo.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const valuesOf = (name) =>
   process.argv.filter((arg) => arg.startsWith(`--${name}=`)).map((arg) => arg.slice(name.length + 3));
+/** Where README.md serves its first page. */
+const README_PAGE = 'http://localhost:5180';
 const isBuilt = process.argv.includes('--built');
 if (isBuilt && !existsSync(join(SITE, 'index.html'))) {
   console.error('The site is not built. Run "npm run build:site" first.');
@@ -21,7 +24,10 @@ const demo = await startDemo({
   port: await freePort(5173),
   hostname: 'localhost',
   built: isBuilt ? SITE : undefined,
-  origins: valuesOf('origin'),
+  origins: [README_PAGE, ...valuesOf('origin')],
+}).catch(({ message }) => {
+  console.error(message);
+  process.exit(1);
 });
 const { baseUrl, storageUrl, seed } = demo.service;
 

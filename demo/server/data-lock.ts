@@ -15,7 +15,10 @@ export function lockData(dataDir: string): () => void {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
     const holder = Number(readFileSync(path, 'utf8'));
-    if (isAlive(holder)) throw new Error(`${dataDir} is in use by process ${holder} (${path})`);
+    if (isAlive(holder))
+      throw new Error(
+        `${dataDir} is in use by process ${holder} (${path}): "npm start" or another service runs. Use that one, end it, or set another folder with --data.`,
+      );
     release();
   }
 }

@@ -5,12 +5,20 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { read } from '../support/documents.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const usualPort = 5173;
+
+const preflightOf = (origin: string) => ({
+  origin,
+  'access-control-request-method': 'POST',
+  'access-control-request-headers': 'authorization,content-type',
+});
 
 describe('npm start', () => {
   let child: ChildProcess;
@@ -77,13 +85,37 @@ describe('npm start', () => {
     assert.equal(new Set(origins).size, 3);
     const preflight = await fetch(`${config.baseUrl}/files/uploadsession`, {
       method: 'OPTIONS',
-      headers: {
-        origin: new URL(address).origin,
-        'access-control-request-method': 'POST',
-        'access-control-request-headers': 'authorization,content-type',
-      },
+      headers: preflightOf(new URL(address).origin),
     });
     assert.equal(preflight.headers.get('access-control-allow-origin'), new URL(address).origin);
+  });
+
+  test('lets the page of the README use the service', async () => {
+    const [, origin = ''] = /open (http:\/\/localhost:\d+)\./.exec(read('README.md')) ?? [];
+    const { baseUrl } = await (await fetch(new URL('demo-config.json', address))).json();
+    const allowed = await fetch(`${baseUrl}/files/uploadsession`, {
+      method: 'OPTIONS',
+      headers: preflightOf(origin),
+    });
+    assert.equal(allowed.headers.get('access-control-allow-origin'), origin);
+    const other = await fetch(`${baseUrl}/files/uploadsession`, {
+      method: 'OPTIONS',
+      headers: preflightOf('http://localhost:5181'),
+    });
+    assert.equal(other.headers.get('access-control-allow-origin'), null);
+  });
+
+  test('says in one line that its folder is in use, and by what', async () => {
+    const second = spawn(process.execPath, ['--import', 'tsx', 'scripts/start.mjs', `--data=${dataDir}`], {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [said, [status]] = await Promise.all([textOf(second.stderr), once(second, 'exit')]);
+    assert.equal(status, 1);
+    assert.match(
+      said,
+      /^\S+ is in use by process \d+ \(.*\): "npm start" or another service runs\. .*--data\.\n$/,
+    );
   });
 
   test('serves the callback page beside the demo page', async () => {

@@ -214,7 +214,10 @@ test('a name is free if the file that took it could not be written', async (t) =
 test('two services cannot use one folder at the same time', async () => {
   const folder = temporaryFolder();
   const first = await startService({ dataDir: folder, appOrigins: [] });
-  await assert.rejects(startService({ dataDir: folder, appOrigins: [] }), /in use/);
+  await assert.rejects(
+    startService({ dataDir: folder, appOrigins: [] }),
+    /in use by process \d+ .*npm start.*--data/,
+  );
   await first.close();
   const second = await startService({ dataDir: folder, appOrigins: [] });
   await second.close();
