@@ -10,6 +10,10 @@ type Tag<Element, Own> = new () => Element & {
 };
 
 declare module 'vue' {
+  interface HTMLAttributes {
+    /** Slot of a custom element. Vue's types lack it, so `strictTemplates` would refuse it. */
+    slot?: string | undefined;
+  }
   interface GlobalComponents {
     'secure-uploader': Tag<SecureUploader, UploaderProps>;
     'secure-uploader-login': Tag<SecureUploaderLogin, LoginProps>;

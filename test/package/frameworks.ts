@@ -104,8 +104,9 @@ console.log(JSON.stringify({ html, added }));
 `;
 
 const IN_VUE = `import 'secure-uploader/vue';
-import type { GlobalComponents } from 'vue';
+import type { GlobalComponents, HTMLAttributes } from 'vue';
 
+export const child: HTMLAttributes = { slot: 'hint' };
 type Props = InstanceType<GlobalComponents['secure-uploader']>['$props'];
 type LoginProps = InstanceType<GlobalComponents['secure-uploader-login']>['$props'];
 export const right: Props = {
@@ -116,6 +117,8 @@ export const right: Props = {
 export const login: LoginProps = { onSignedIn: ({ detail }) => console.log(detail.expiresAt) };
 // @ts-expect-error There is no such way to sign in.
 export const window: Props = { auth: 'window' };
+// @ts-expect-error There is no such attribute.
+export const typo: Props = { ownr: 'user-7' };
 // @ts-expect-error There is no such event.
 export const complete: Props = { onUploadComplete: () => undefined };
 `;
