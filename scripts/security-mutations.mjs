@@ -2,6 +2,7 @@
 // scripts/check-security.mjs applies the mutations: it replaces `before`, which occurs exactly once in `file`, by `after`.
 // scripts/security-evidence.mjs writes the list as a document.
 
+import { consoleMutations } from './console-mutations.mjs';
 import { exampleMutations } from './example-mutations.mjs';
 import { photoMutations } from './photo-mutations.mjs';
 import { serviceMutations } from './service-mutations.mjs';
@@ -21,6 +22,7 @@ import { userMutations } from './user-mutations.mjs';
 
 /** @type {Mutation[]} */
 export const mutations = [
+  ...consoleMutations,
   ...exampleMutations,
   ...photoMutations,
   ...serviceMutations,

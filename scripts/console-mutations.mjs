@@ -1,0 +1,23 @@
+// The part of security-mutations.mjs for the console: messages for developers name what is wrong, and quote nothing.
+
+/** @type {import('./security-mutations.mjs').Mutation[]} */
+export const consoleMutations = [
+  {
+    rule: 'D70',
+    says: 'Of what `getToken` returned instead of a token, the console has only the kind',
+    file: 'src/auth/thrown.ts',
+    before: "return 'Got a text that is no token';",
+    after: 'return returned;',
+    test: 'test/auth/console-messages.test.ts',
+    title: 'says what came if the page returned two words instead of a token, and nothing of it',
+  },
+  {
+    rule: 'D71',
+    says: 'Of a header that a script of the page adds to a request, the console has the name without the value',
+    file: 'src/service/silence.ts',
+    before: '[...headers.keys()].filter((name) =>',
+    after: '[...headers].map(String).filter((name) =>',
+    test: 'test/service/silence.test.ts',
+    title: 'names a header that a script of the page adds, and no value',
+  },
+];
