@@ -221,11 +221,13 @@ export function createAuthorize(context: AuthorizeContext) {
 
   /**
    * Rejects with `bad-config` if the callback page is missing: the user would end on an error page, without the chosen files. A
-   * page that can't be asked for, because of its policy or its server, counts as present.
+   * page that can't be asked for, because of its policy or its server, counts as present, and so does one that takes longer than a
+   * silent sign-in would wait for it.
    */
   async function checkCallbackPage(signal: AbortSignal): Promise<void> {
     const uri = redirectUri();
-    const init: RequestInit = { method: 'HEAD', redirect: 'manual', signal };
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(times.silentMs)]);
+    const init: RequestInit = { method: 'HEAD', redirect: 'manual', signal: inTime };
     const { status } = await fetch(uri, init).catch(() => ({ status: 0 }));
     signal.throwIfAborted();
     if (status !== 404 && status !== 410) return;

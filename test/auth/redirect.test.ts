@@ -257,4 +257,30 @@ describe('a page whose callback page is missing', () => {
         `secure-uploader: There is no callback page at ${redirectUri} (404). Copy it there, or set redirect-uri.`,
       ]);
     }));
+
+  it('is left in time if the callback page gives no answer', async () => {
+    const { fetch } = globalThis;
+    const { digest } = crypto.subtle;
+    const asked: string[] = [];
+    globalThis.fetch = (_url, init) =>
+      new Promise((_resolve, reject) => {
+        asked.push(init?.method ?? 'GET');
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      });
+    // Ends the sign-in at its next step, so that this page stays.
+    crypto.subtle.digest = () => {
+      asked.push('digest');
+      return Promise.reject(new DOMException('no digest', 'OperationError'));
+    };
+    try {
+      const opened = open({ ...createInput(), authOptions: { times: { silentMs: 50, requestMs: 5000 } } });
+      const failed = opened.next('auth-failed');
+      opened.session.signIn('redirect');
+      expect((await failed).code).to.equal('authorize-failed');
+      expect(asked).to.deep.equal(['HEAD', 'digest']);
+    } finally {
+      globalThis.fetch = fetch;
+      crypto.subtle.digest = digest;
+    }
+  });
 });
