@@ -18,10 +18,15 @@ export async function callService(
   const { adapter, credentials } = settings.authOptions;
   const operation = name === 'token' ? 'exchange' : name;
   if (adapter?.[operation]) return adapter[operation](body as never, signal);
-  return post(settings[`${name}Path`] ?? '', body, {
+  const path = settings[`${name}Path`] ?? '';
+  const answer = await post(path, body, {
     credentials: credentials?.[name] ?? (name === 'token' ? 'same-origin' : 'include'),
     signal,
   });
+  // A challenge may be gone.
+  if (answer.status === 405 || (answer.status === 404 && name !== 'challenge'))
+    warnOnceHere(`The service responded with ${answer.status} to ${name}. Check base-url and ${name}-path.`);
+  return answer;
 }
 
 /** Returns true if the service asks to retry later. The service has then not processed the request. */

@@ -27,6 +27,7 @@ import {
   readTickets,
   SESSION_HEADER,
   sessionBody,
+  warnOfPath,
 } from './wire.ts';
 
 /** Services may assemble the file before they answer a commit: five minutes instead of 30 seconds. */
@@ -170,6 +171,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       as(async (token) => {
         const answer = await send({ method: 'DELETE', path, token, headers: inSession(session), signal });
         const isGone = answer.status === 404 || answer.status === 410;
+        if (isGone) warnOfPath(answer, 'cancel');
         if (!isOk(answer) && !isGone) throw readRefusal(answer, 'cancel', profile);
       }, signal);
   }

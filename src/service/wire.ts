@@ -254,6 +254,16 @@ export function readPauseMs(answer: Answer, longestMs?: number): number | undefi
   return readRetryAfterMs(typeof delay === 'number' ? delay : text(delay), answer.header('Date'), longestMs);
 }
 
+/** Returns true, and warns, if something else than the service may have responded: errors of the service have `debuginfo`. */
+export function warnOfPath({ status, body, address }: Answer, operation: Operation): boolean {
+  if ((status !== 404 && status !== 405) || text(field(body, 'debuginfo')) !== undefined) return false;
+  const path = PATHS[operation];
+  warnOnceHere(
+    `The service responded with ${status} to ${operation}. Check base-url and ${path}: ${address}`,
+  );
+  return true;
+}
+
 /** Returns the error for a response other than 2xx (U12, U15). `createCalls` in `client.ts` lists the codes. */
 export function readRefusal(answer: Answer, operation: Operation, profile: FullProfile): UploaderError {
   const { status } = answer;
@@ -262,10 +272,8 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   const details = { status, debugInfo };
   const says = `The service responded with ${status} to ${operation}`;
   const meaning = meaningOf(status, profile.statuses);
-  // Errors of the service have `debuginfo`. Without `debuginfo`, the URL may be wrong.
-  const isElsewhere = (status === 404 || status === 405) && debugInfo === undefined;
-  if (isElsewhere) warnOnceHere(`${says}. Check base-url and ${PATHS[operation]}: ${answer.address}`);
-  else if (operation === 'open' && (meaning === 'forbidden' || meaning === 'gone'))
+  const isElsewhere = warnOfPath(answer, operation);
+  if (!isElsewhere && operation === 'open' && (meaning === 'forbidden' || meaning === 'gone'))
     warnOnceHere(`${says}. Check parent-id and the rights of the user.`);
   const fault = FAULTS[meaning];
   if (fault) return new UploaderError(fault, says, { ...details, retryAfterMs });

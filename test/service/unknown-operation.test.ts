@@ -20,6 +20,7 @@ describe('an error response', () => {
       const session = await open(calls, uniqueName());
       const commit = calls.commit?.(session, { hashes: [], receipts: [] }, forever) ?? Promise.resolve();
       expect(await rejection(commit)).to.include({ code: 'session-expired', status: 404 });
+      await (await callsOf('alice', { cancelPath: '/files/nothing' })).cancel?.(session, forever);
       const body = '<h1>Method Not Allowed</h1>';
       const fileName = uniqueName();
       await addFault({ operation: 'session', match: { fileName }, status: 405, body });
@@ -28,6 +29,7 @@ describe('an error response', () => {
       expect(warnings).to.deep.equal([
         `${warning} 404 to open. Check base-url and session-path: ${baseUrl}/nowhere/files/uploadsession`,
         `${warning} 404 to commit. Check base-url and commit-path: ${baseUrl}/files/complete`,
+        `${warning} 404 to cancel. Check base-url and cancel-path: ${baseUrl}/files/nothing`,
         `${warning} 405 to open. Check base-url and session-path: ${baseUrl}/files/uploadsession`,
       ]);
     }));
@@ -36,6 +38,8 @@ describe('an error response', () => {
     captureWarnings(async (warnings) => {
       const calls = await callsOf();
       await rejection(open(calls, uniqueName(), 'folder-none'));
+      const closed = await open(calls, uniqueName());
+      for (let count = 0; count < 2; count += 1) await calls.cancel?.(closed, forever);
       await rejection(calls.presign({ sessionId: 's', header: 'none' }, [await randomChunk()], forever));
       expect(warnings).to.deep.equal([
         'secure-uploader: The service responded with 404 to open. Check parent-id and the rights of the user.',
