@@ -3,11 +3,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { createServer as createViteServer } from 'vite';
+import { builtWidget } from '../support/built.ts';
 import { read } from '../support/documents.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -131,4 +134,37 @@ describe('npm start', () => {
     assert.equal(status, 0);
     await assert.rejects(fetch(address));
   });
+});
+
+test('the server of the page in the README sends the files of the build as they are, as their hashes demand', async () => {
+  const built = builtWidget();
+  const folder = temporaryFolder();
+  const [, target = ''] = /copy `dist\/cdn` to `my-page([^`]*)`/.exec(read('README.md')) ?? [];
+  const [, page = ''] = /```html\n(<!doctype[\s\S]*?)```/.exec(read('README.md')) ?? [];
+  cpSync(built, join(folder, target), { recursive: true });
+  writeFileSync(join(folder, 'index.html'), page);
+  const server = await createViteServer({
+    configFile: false,
+    root: folder,
+    logLevel: 'silent',
+    server: { port: 0, hmr: false },
+  });
+  try {
+    await server.listen();
+    const [address = ''] = server.resolvedUrls?.local ?? [];
+    const names = readdirSync(built).filter((name) => name.endsWith('.js'));
+    assert.ok(names.length > 5);
+    for (const name of names)
+      assert.equal(
+        await (await fetch(new URL(name, address))).text(),
+        readFileSync(join(built, name), 'utf8'),
+        name,
+      );
+    assert.match(
+      await (await fetch(address)).text(),
+      /<script type="module" src="\/secure-uploader\.min\.js">/,
+    );
+  } finally {
+    await server.close();
+  }
 });
