@@ -5,7 +5,7 @@ export const consoleMutations = [
   {
     rule: 'D70',
     says: 'Of what `getToken` returned instead of a token, the console has only the kind',
-    file: 'src/auth/thrown.ts',
+    file: 'src/core/explanations.ts',
     before: "return 'Got a text that is no token';",
     after: 'return returned;',
     test: 'test/auth/console-messages.test.ts',

@@ -1,13 +1,14 @@
 // Runs the effects of the sign-in table, but not those of the form (`form.ts`). Sends each outcome to the table as an event. Loads
 // `authorize.ts` for authorization requests.
 
+import { explain } from '../core/explain.ts';
+import { kindOf } from '../core/thrown.ts';
 import { abortable, online, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import type { Authorize, NextRequest } from './authorize.ts';
 import { toFailure } from './calls.ts';
 import { DEADLINES, NEEDS_TAB_LOCK, readRedirectUri } from './settings.ts';
 import { takeReturn } from './storage.ts';
-import { insteadOfToken, kindOf, placeOf } from './thrown.ts';
 import { readBearer } from './token.ts';
 import type {
   AuthEvent,
@@ -93,9 +94,11 @@ export function createFlows(context: FlowContext) {
     } catch (thrown) {
       signal.throwIfAborted();
       const kind = kindOf(thrown);
-      const place = placeOf(thrown);
-      const what = place === undefined ? kind : `${kind} at ${place}`;
-      warnOnceHere(`No valid token from the page: getToken failed (${what}).`);
+      explain((texts) => {
+        const place = texts?.placeOf(thrown);
+        const what = place === undefined ? kind : `${kind} at ${place}`;
+        return `No valid token from the page: getToken failed (${what}).`;
+      });
       if (ASKS_USER.includes(kind)) return refused;
       // `fetch` throws a `TypeError` if it can't reach the server.
       return {
@@ -104,7 +107,7 @@ export function createFlows(context: FlowContext) {
       };
     }
     if (event) return event;
-    warnOnceHere(`No valid token from the page: ${insteadOfToken(input)}.`);
+    explain((texts) => `No valid token from the page${texts ? `: ${texts.insteadOfToken(input)}` : ''}.`);
     return { type: 'failed', error: { code: 'token-malformed' } };
   }
 

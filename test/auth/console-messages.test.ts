@@ -1,9 +1,10 @@
 // Console messages for the author of a page whose own code prevents sign-in.
 import { expect } from '@open-wc/testing';
-import type { GetToken } from '../../src/core/config.ts';
+import { callService } from '../../src/auth/calls.ts';
+import { createSettings, type GetToken } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { speedUp } from '../support/clock.ts';
-import { captureWarnings } from '../support/console.ts';
+import { captureWarnings, explained } from '../support/console.ts';
 import { closeAll, forever, open } from './open-session.ts';
 import { fixtures, granted, openSilent } from './scripted.ts';
 
@@ -19,6 +20,7 @@ async function ask({ session, next, changes }: ReturnType<typeof open>): Promise
   session.withToken(async () => 'never', stop.signal).catch(() => undefined);
   const { code } = await failed;
   stop.abort();
+  await explained();
   return [code, JSON.stringify(changes)];
 }
 
@@ -63,8 +65,8 @@ describe('the console', () => {
     ['a header', () => 'Bearer secret-d', 'Got a text that begins with "Bearer": return the token alone'],
     ['an empty text', () => ' \n', 'Got an empty text'],
     ['two words', () => 'secret e', 'Got a text that is no token'],
-    ['nothing', () => undefined, 'Got undefined: does getToken return its result?'],
-    ['a number', () => 12_345, 'Got number: does getToken return its result?'],
+    ['nothing', () => undefined, 'Got undefined: getToken must return the token'],
+    ['a number', () => 12_345, 'Got number: getToken must return the token'],
     [
       'another name',
       () => ({ accessToken: 'secret-f' }),
@@ -102,6 +104,28 @@ describe('the console', () => {
       await call();
       expect(warnings).to.deep.equal([
         'secure-uploader: The service refused a new token, too (401). Has it expired, or is it for another service?',
+      ]);
+    }));
+
+  it('names the attribute of a sign-in call whose path may be wrong, once, and not a challenge that is gone', () =>
+    captureWarnings(async (warnings) => {
+      const settings = createSettings({ baseUrl: 'https://service.example' });
+      const answers = [
+        ['token', 404],
+        ['token', 404],
+        ['token', 400],
+        ['login', 405],
+        ['challenge', 404],
+        ['challenge', 410],
+        ['challenge', 405],
+      ] as const;
+      for (const [name, status] of answers)
+        await callService(name, {}, { settings, post: async () => ({ status, body: {} }), signal: forever });
+      const warning = 'secure-uploader: The service responded with';
+      expect(warnings).to.deep.equal([
+        `${warning} 404 to token. Check base-url and token-path.`,
+        `${warning} 405 to login. Check base-url and login-path.`,
+        `${warning} 405 to challenge. Check base-url and challenge-path.`,
       ]);
     }));
 

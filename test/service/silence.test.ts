@@ -5,7 +5,7 @@ import { createHosts } from '../../src/core/host.ts';
 import { createPost } from '../../src/service/client.ts';
 import { createSend } from '../../src/service/http.ts';
 import { readabilityOf } from '../../src/service/readability.ts';
-import { captureWarnings } from '../support/console.ts';
+import { captureWarnings, explained } from '../support/console.ts';
 import { forever } from './reference.ts';
 
 const { fetch: nativeFetch } = globalThis;
@@ -44,6 +44,7 @@ async function warningsOf(...requests: readonly (() => Promise<unknown>)[]): Pro
   await captureWarnings(async (warnings) => {
     found = warnings;
     for (const request of requests) await request().catch(() => undefined);
+    await explained();
   });
   return found;
 }

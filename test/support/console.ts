@@ -1,5 +1,7 @@
 // Warnings on the console during a test.
 
+import { settled } from './collect.ts';
+
 /** A warning on pages on `localhost`, once, with the first file. `test/engine/warn-of-settings.test.ts` tests it. */
 const OF_PAGE = 'secure-uploader: Not set: ';
 
@@ -16,4 +18,10 @@ export async function captureWarnings(act: (warnings: readonly string[]) => unkn
   } finally {
     console.warn = warn;
   }
+}
+
+/** Resolves when the warnings so far have their texts, which are loaded on demand. */
+export async function explained(): Promise<void> {
+  await import('../../src/core/explanations.ts');
+  await settled();
 }

@@ -1,7 +1,8 @@
 // The kind and the place of an error of the page, without its text, in the stacks of all engines.
 
 import { expect } from '@open-wc/testing';
-import { kindOf, placeOf } from '../../src/auth/thrown.ts';
+import { placeOf } from '../../src/core/explanations.ts';
+import { kindOf } from '../../src/core/thrown.ts';
 
 const APP = 'https://page.test/app.js';
 const errorWith = (stack: unknown, message: unknown = 'no token'): unknown => ({
@@ -101,7 +102,7 @@ describe('the place of an error', () => {
     });
 
   it('is that of the code that threw, in this browser', () => {
-    const here = new RegExp(`^${location.origin}/test/auth/thrown\\.test\\.ts:\\d+:\\d+$`);
+    const here = new RegExp(`^${location.origin}/test/core/explanations\\.test\\.ts:\\d+:\\d+$`);
     expect(placeOf(new RangeError('a secret'))).to.match(here);
     expect(placeOf(new Error(''))).to.match(here);
     const forged = new Error('secret\n    at https://evil.test/secret:1:1\nx@https://evil.test/secret:1:1');

@@ -1,31 +1,16 @@
-// Describes what a function of the page threw, without its text, which may contain a token: the kind, and the place in the page's
-// code. In doubt, there is no place. Describes in the same way what it returned instead of a token.
+// Messages for developers that are loaded on demand, since pages that work never need them (`explain.ts`). They quote
+// nothing that a page threw or returned, because it may contain a token. In doubt, an error has no place.
 
-import { record } from './calls.ts';
+import { isLoopback } from './loopback.ts';
+import { PLAIN_WORD, read } from './thrown.ts';
 
 /** V8 writes the text of an error before the lines of its stack. Other engines write only the lines. */
 const HAS_TEXT = String(new Error('text').stack).startsWith('Error: text');
 
-const PLAIN_WORD = /^[A-Za-z]{1,32}$/;
 /** A line of a stack in V8: `    at name (url:line:column)`, or without the name and the parentheses, perhaps after `async`. */
 const LINE_V8 = /^ {4}at (?:async |.* \()?(https?:\/\/[^\s()]+):(\d{1,7}):(\d{1,7})\)?$/;
 /** A line of a stack in other engines: `name@url:line:column`. */
 const LINE = /^.*@(https?:\/\/[^\s()]+):(\d{1,7}):(\d{1,7})$/;
-
-/** Returns a field of what was thrown; `undefined` if reading it throws. */
-function read(thrown: unknown, field: 'name' | 'message' | 'stack'): unknown {
-  try {
-    return record(thrown)[field];
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns the name of an error, or the type of a value that is no error. A name that is no plain word is not returned. */
-export function kindOf(thrown: unknown): string {
-  const name = read(thrown, 'name');
-  return typeof name === 'string' && PLAIN_WORD.test(name) ? name : typeof thrown;
-}
 
 /** Returns the lines of a stack without the text of the error; none if they may contain it. */
 function linesOf(stack: string, message: string, hasText: boolean): string[] {
@@ -66,7 +51,26 @@ export function insteadOfToken(returned: unknown): string {
     return 'Got a text that is no token';
   }
   if (returned instanceof Response) return 'Got a Response: return response.json() or response.text()';
-  if (typeof returned !== 'object') return `Got ${typeof returned}: does getToken return its result?`;
-  if ('accessToken' in record(returned)) return 'Got accessToken: return { token: result.accessToken }';
+  if (typeof returned !== 'object') return `Got ${typeof returned}: getToken must return the token`;
+  if (read(returned, 'accessToken') !== undefined)
+    return 'Got accessToken: return { token: result.accessToken }';
   return 'Got an object without a valid token in token or access_token';
+}
+
+/** Says what to check if an origin gives no response. `addedNames` are the headers that a script of the page has added. */
+export function whyNoAnswer(
+  { protocol, port, hostname }: URL,
+  setting: string,
+  addedNames?: readonly string[],
+): string {
+  const isDevelopment = protocol === 'https:' && (port !== '' || isLoopback(hostname));
+  const scheme = isDevelopment ? ' Is it https there, or http?' : '';
+  return `Check ${setting}, CORS and connect-src.${scheme}${addedNames ? hintOf(addedNames) : ''}`;
+}
+
+/** Says which headers a script of the page has added, or that it may have. */
+function hintOf(addedNames: readonly string[]): string {
+  if (addedNames.length > 0) return ` A script of this page adds the header ${addedNames.join(', ')}.`;
+  const isNative = Function.prototype.toString.call(fetch).includes('[native code]');
+  return isNative ? '' : ' A script of this page has replaced fetch: does it add headers?';
 }
