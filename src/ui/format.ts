@@ -1,4 +1,4 @@
-// Formats sizes, speeds, durations and names for a locale.
+// Formats sizes, speeds and durations for a locale.
 
 const SIZE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
@@ -69,13 +69,4 @@ export function createFormat(locale: string): Format {
   };
   formats.set(locale, format);
   return format;
-}
-
-/**
- * Splits a name, so that a long name can be truncated in the middle: `IMG_20260914` and `_4411.jpg`. The end is shown whole. It has
- * only Latin letters, digits, `_` and `-`, because other scripts join letters.
- */
-export function splitName(name: string): readonly [start: string, end: string] {
-  const [, start = name, end = ''] = /^(.+?)([\w-]{0,5}\.\w{1,11})$/s.exec(name) ?? [];
-  return [start, end];
 }

@@ -106,14 +106,13 @@ function addStyle(element: HTMLElement, css: string): void {
 }
 
 /**
- * Yields the displayed text nodes, except the part of each file name that may be shortened, and facts that don't fit in their
- * line.
+ * Yields the displayed text nodes, except the hidden middles of names, and facts that don't fit in their line.
  */
 function* textsIn(root: ParentNode): Generator<Text> {
   const walker = document.createTreeWalker(root as unknown as Node, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const parent = node.parentElement;
-    if (!node.textContent?.trim() || !parent || parent.closest('.silent, .stem, style')) continue;
+    if (!node.textContent?.trim() || !parent || parent.closest('.silent, .cut, style')) continue;
     if (parent.checkVisibility() && !isLeftOut(parent)) yield node as Text;
   }
 }
@@ -167,6 +166,16 @@ function cutTexts(element: WidgetFixture): string[] {
   return [...problems];
 }
 
+/** Resolves when names that are too long are shortened: before the next frame is painted. */
+async function namesFit(element: WidgetFixture): Promise<void> {
+  const isTooLong = (name: Element): boolean =>
+    [...name.childNodes].some((part) =>
+      boxesOf(part as Text).some((box) => !isWithin(box, name.getBoundingClientRect())),
+    );
+  if ([...element.renderRoot.querySelectorAll('.name > bdi')].some(isTooLong))
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+}
+
 /** Shows each of `looks` in each width, after `prepare`. Returns a description of each text that is cut off. */
 async function cutTextsOfAll(
   prepare: (element: WidgetFixture) => void,
@@ -181,6 +190,7 @@ async function cutTextsOfAll(
     for (const width of WIDTHS_PX) {
       element.style.inlineSize = `${width}px`;
       await element.show(snapshot ?? (STATES.empty as Snapshot));
+      await namesFit(element);
       problems.push(...cutTexts(element).map((problem) => `${state}, ${width} px: ${problem}`));
     }
     element.remove();

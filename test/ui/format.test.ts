@@ -1,7 +1,7 @@
 // Format of numbers and file names for users.
 
 import { expect } from '@open-wc/testing';
-import { createFormat, splitName } from '../../src/ui/format.ts';
+import { createFormat } from '../../src/ui/format.ts';
 
 const english = createFormat('en');
 
@@ -100,16 +100,4 @@ describe('formats', () => {
     expect(createFormat('fr')).to.equal(createFormat('fr'));
     expect(createFormat('fr')).not.to.equal(english);
   });
-
-  for (const [name, stem, ending] of [
-    ['IMG_20260914_174411.jpg', 'IMG_20260914_1', '74411.jpg'],
-    ['report.final.pdf', 'report.', 'final.pdf'],
-    ['a.b', 'a', '.b'],
-    ['.gitignore', '.gitignore', ''],
-    ['no-ending', 'no-ending', ''],
-    ['a.elevenchars', 'a', '.elevenchars'],
-    ['a.twelve-chars', 'a.twelve-chars', ''],
-    ['v1.a name that is no ending', 'v1.a name that is no ending', ''],
-  ] as const)
-    it(`split ${name} before its extension`, () => expect(splitName(name)).to.deep.equal([stem, ending]));
 });

@@ -84,20 +84,31 @@ export const list = css`
   }
 
   .name {
-    display: flex;
     min-inline-size: 0;
+    /* The width of a digit, so that another font is another size of the box, which is observed (shown-name.ts). */
+    padding-block-end: 1ch;
+    margin-block-end: -1ch;
     font-weight: 500;
   }
 
   .name > bdi {
-    display: flex;
-    min-inline-size: 0;
+    display: block;
+    inline-size: fit-content;
+    max-inline-size: 100%;
+    overflow-x: clip;
     white-space: pre;
   }
 
-  .stem {
-    overflow: hidden;
-    text-overflow: ellipsis;
+  .cut {
+    font-size: 0;
+    letter-spacing: 0;
+    word-spacing: 0;
+  }
+
+  .end::before {
+    content: '…';
+    /* Without a text for screen readers. */
+    content: '…' / '';
   }
 
   /* Below the text that it belongs to, and in the padding, so that rows have the same height in all phases. */
@@ -318,7 +329,8 @@ export const list = css`
     }
 
     .name > bdi {
-      display: block;
+      inline-size: auto;
+      overflow: visible;
       white-space: pre-wrap;
       overflow-wrap: anywhere;
     }

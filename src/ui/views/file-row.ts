@@ -5,7 +5,7 @@ import { canRetry } from '../../core/error-codes.ts';
 import { nextName, shownText } from '../../core/names.ts';
 import { isActive, isSettled, type Phase } from '../../core/phases.ts';
 import type { ErrorSnapshot, FileSnapshot } from '../../core/types.ts';
-import { type Format, splitName } from '../format.ts';
+import type { Format } from '../format.ts';
 import type { Messages } from '../messages.ts';
 import { folderOf, type Line } from '../row-order.ts';
 import { type ButtonOptions, button } from './buttons.ts';
@@ -23,6 +23,7 @@ import {
 } from './icons.ts';
 import { menu } from './menu.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
+import { shownName } from './shown-name.ts';
 import type { Commands, WidgetState } from './state.ts';
 
 /** Size up to which hashing takes less than a second, in bytes: too short to be shown. */
@@ -48,7 +49,6 @@ export function fileRow(
   commands: Commands,
 ): TemplateResult {
   const name = shownText(file.name);
-  const [start, end] = splitName(name);
   const [, kind] = /\.(\w{2,4})$/.exec(name) ?? [];
   const { phase, folder } = file;
   const needsFile = file.pauseReason === 'needs-file';
@@ -75,7 +75,7 @@ export function fileRow(
   >
     <span class="badge" part="file-icon" aria-hidden="true">${folder ? folderIcon : (thumbnailOf?.(file.id) ?? kind?.toUpperCase() ?? fileIcon)}${mark && html`<span class="mark">${mark}</span>`}</span>
     <div class="body" id=${`row-${position}`} role="gridcell">
-      <span class="name"><bdi part="file-name" title=${shownText(path) + name}><span class="stem">${start}</span><span>${end}</span></bdi></span>
+      <span class="name"><bdi part="file-name" title=${shownText(path) + name} ${shownName(name)}></bdi></span>
       ${
         isMoving
           ? progressBar({

@@ -1,0 +1,98 @@
+// The name of a file in its row: one text if it fits. Otherwise, the middle is hidden and an ellipsis is in its place; the hidden
+// part stays in the text, so that a name is read, found and copied whole.
+
+import { noChange } from 'lit';
+import { Directive, directive, type ElementPart } from 'lit/directive.js';
+import { cutName } from '../cut-name.ts';
+import { pageOf } from '../page.ts';
+
+/** The observer of each window. It reports new names, and all whose space, font or size has changed, before they are painted. */
+const observers = new WeakMap<Window, ResizeObserver>();
+
+function observerOf(page: ReturnType<typeof pageOf>): ResizeObserver {
+  const known = observers.get(page);
+  if (known) return known;
+  const shown = new Set<Element>();
+  const observer = new page.ResizeObserver((entries) => {
+    for (const { target } of entries) shown.add(target);
+    for (const box of shown) {
+      if (box.isConnected) continue;
+      shown.delete(box);
+      observer.unobserve(box);
+    }
+    fit(entries.map(({ target }) => target).filter((box) => shown.has(box)));
+  });
+  // A font for some letters only, which loads late, changes no size.
+  page.document.fonts.addEventListener('loadingdone', () => fit([...shown]));
+  observers.set(page, observer);
+  return observer;
+}
+
+/** Shows each name whole, or without its middle if it does not fit into its box. Reads all sizes at once, between the changes. */
+function fit(boxes: readonly Element[]): void {
+  const names = boxes.flatMap(({ firstElementChild }) => firstElementChild ?? []);
+  for (const name of names) if (name.childElementCount > 0) name.textContent = String(name.textContent);
+  const cuts = names.map(cutOf);
+  for (const [index, cut] of cuts.entries()) if (cut) hide(names[index] as Element, ...cut);
+}
+
+/** Returns the part of a whole name to hide, or nothing if the name fits or wraps. */
+function cutOf(name: Element): readonly [start: number, end: number] | undefined {
+  const [text, box] = [name.firstChild, name.parentElement];
+  const style = getComputedStyle(name);
+  if (!text || !box?.offsetWidth || style.whiteSpace !== 'pre') return undefined;
+  const { width } = box.getBoundingClientRect();
+  const range = text.ownerDocument?.createRange() as Range;
+  const widthOf = (start: number, end: number): number => {
+    range.setStart(text, start);
+    range.setEnd(text, end);
+    let sum = 0;
+    for (const rect of range.getClientRects()) sum += rect.width;
+    return sum;
+  };
+  const whole = String(text.textContent);
+  // Half a pixel, for the rounding of layout.
+  if (widthOf(0, whole.length) <= width + 0.5) return undefined;
+  // An ellipsis has at most the width of an em. The page may be scaled.
+  const ellipsis = parseFloat(style.fontSize) + (parseFloat(style.letterSpacing) || 0);
+  return cutName(whole, width - ellipsis * (width / box.offsetWidth), widthOf);
+}
+
+/** Hides a part of a name. Parts of a line of text, so that letters keep the order that they have in the whole name. */
+function hide(name: Element, start: number, end: number): void {
+  const whole = String(name.textContent);
+  const part = (className: string, text: string): Element => {
+    const span = name.ownerDocument.createElement('span');
+    span.className = className;
+    span.textContent = text;
+    return span;
+  };
+  name.replaceChildren(
+    whole.slice(0, start),
+    part('cut', whole.slice(start, end)),
+    part('end', whole.slice(end)),
+  );
+}
+
+class ShownName extends Directive {
+  #name: string | undefined;
+  #observer: ResizeObserver | undefined;
+
+  override render(_name: string): typeof noChange {
+    return noChange;
+  }
+
+  override update({ element }: ElementPart, [name]: [string]): typeof noChange {
+    const box = element.parentElement as Element;
+    const observer = observerOf(pageOf(element));
+    if (name === this.#name && observer === this.#observer) return noChange;
+    element.textContent = name;
+    this.#observer?.unobserve(box);
+    observer.observe(box, { box: 'border-box' });
+    [this.#name, this.#observer] = [name, observer];
+    return noChange;
+  }
+}
+
+/** A directive that shows a name in its element, which has a box of its own. It is written in the tag. */
+export const shownName = directive(ShownName);
