@@ -208,10 +208,33 @@ describe('a name that does not fit', () => {
     expect(faultsOf(nameIn(element), LONG)).to.deep.equal([]);
   });
 
-  it('wraps instead in a very narrow place', async () => {
-    const element = await shownIn(LONG, 200);
-    expect(nameIn(element).childNodes).to.have.length(1);
-    expect(nameIn(element).offsetHeight).to.be.above(40);
+  it('is the name of the file again after the browser has translated it', async () => {
+    const element = await shownIn('Rechnung.pdf');
+    const name = nameIn(element);
+    name.innerHTML = '<font><font>Invoice.pdf</font></font>';
+    element.style.inlineSize = '400px';
+    await settled();
+    expect(name.textContent).to.equal('Rechnung.pdf');
+  });
+
+  it('wraps instead in a very narrow place, also after it was shortened', async () => {
+    const errors: string[] = [];
+    const onError = ({ message }: ErrorEvent): void => void errors.push(message);
+    window.addEventListener('error', onError);
+    const other = nameIn(await shownIn(LONG, 200));
+    const element = await shownIn(LONG);
+    const name = nameIn(element);
+    const shortened = partsOf(name);
+    expect([other.childNodes.length, shortened.length]).to.deep.equal([1, 2]);
+    element.style.inlineSize = '200px';
+    await settled();
+    expect([name.offsetHeight, name.innerText]).to.deep.equal([other.offsetHeight, other.innerText]);
+    expect(name.offsetHeight).to.be.above(60);
+    element.style.inlineSize = '360px';
+    await settled();
+    expect(partsOf(name)).to.deep.equal(shortened);
+    window.removeEventListener('error', onError);
+    expect(errors).to.deep.equal([]);
   });
 
   it('is measured only for the rows of the list that are rendered', async () => {

@@ -336,3 +336,13 @@ export const list = css`
     }
   }
 `;
+
+    .cut {
+      font-size: inherit;
+      letter-spacing: inherit;
+      word-spacing: inherit;
+    }
+
+    .end::before {
+      content: none;
+    }

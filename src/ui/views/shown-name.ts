@@ -6,6 +6,10 @@ import { Directive, directive, type ElementPart } from 'lit/directive.js';
 import { cutName } from '../cut-name.ts';
 import { pageOf } from '../page.ts';
 
+/** The whole name that each element shows: a translation by the browser replaces its text. */
+const names = new WeakMap<Element, string>();
+const nameIn = (element: Element): string => names.get(element) ?? '';
+
 /** The observer of each window. It reports new names, and all whose space, font or size has changed, before they are painted. */
 const observers = new WeakMap<Window, ResizeObserver>();
 
@@ -28,19 +32,25 @@ function observerOf(page: ReturnType<typeof pageOf>): ResizeObserver {
   return observer;
 }
 
-/** Shows each name whole, or without its middle if it does not fit into its box. Reads all sizes at once, between the changes. */
+/**
+ * Shows each name whole, or without its middle if it does not fit into its box. Reads all sizes at once, between the changes. Names that
+ * wrap keep their parts, which styles show whole: another height would be reported to the observer again.
+ */
 function fit(boxes: readonly Element[]): void {
-  const names = boxes.flatMap(({ firstElementChild }) => firstElementChild ?? []);
-  for (const name of names) if (name.childElementCount > 0) name.textContent = String(name.textContent);
-  const cuts = names.map(cutOf);
-  for (const [index, cut] of cuts.entries()) if (cut) hide(names[index] as Element, ...cut);
+  const shown = boxes
+    .flatMap(({ firstElementChild }) => firstElementChild ?? [])
+    .filter((element) => getComputedStyle(element).whiteSpace === 'pre');
+  for (const element of shown)
+    if (element.childElementCount > 0 || element.textContent !== nameIn(element))
+      element.textContent = nameIn(element);
+  const cuts = shown.map(cutOf);
+  for (const [index, cut] of cuts.entries()) if (cut) hide(shown[index] as Element, ...cut);
 }
 
-/** Returns the part of a whole name to hide, or nothing if the name fits or wraps. */
+/** Returns the part of a whole name to hide, or nothing if the name fits. */
 function cutOf(name: Element): readonly [start: number, end: number] | undefined {
   const [text, box] = [name.firstChild, name.parentElement];
-  const style = getComputedStyle(name);
-  if (!text || !box?.offsetWidth || style.whiteSpace !== 'pre') return undefined;
+  if (!text || !box?.offsetWidth) return undefined;
   const { width } = box.getBoundingClientRect();
   const range = text.ownerDocument?.createRange() as Range;
   const widthOf = (start: number, end: number): number => {
@@ -50,9 +60,10 @@ function cutOf(name: Element): readonly [start: number, end: number] | undefined
     for (const rect of range.getClientRects()) sum += rect.width;
     return sum;
   };
-  const whole = String(text.textContent);
+  const whole = nameIn(name);
   // Half a pixel, for the rounding of layout.
   if (widthOf(0, whole.length) <= width + 0.5) return undefined;
+  const style = getComputedStyle(name);
   // An ellipsis has at most the width of an em. The page may be scaled.
   const ellipsis = parseFloat(style.fontSize) + (parseFloat(style.letterSpacing) || 0);
   return cutName(whole, width - ellipsis * (width / box.offsetWidth), widthOf);
@@ -60,7 +71,7 @@ function cutOf(name: Element): readonly [start: number, end: number] | undefined
 
 /** Hides a part of a name. Parts of a line of text, so that letters keep the order that they have in the whole name. */
 function hide(name: Element, start: number, end: number): void {
-  const whole = String(name.textContent);
+  const whole = nameIn(name);
   const part = (className: string, text: string): Element => {
     const span = name.ownerDocument.createElement('span');
     span.className = className;
@@ -86,6 +97,7 @@ class ShownName extends Directive {
     const box = element.parentElement as Element;
     const observer = observerOf(pageOf(element));
     if (name === this.#name && observer === this.#observer) return noChange;
+    names.set(element, name);
     element.textContent = name;
     this.#observer?.unobserve(box);
     observer.observe(box, { box: 'border-box' });
