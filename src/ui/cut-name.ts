@@ -10,8 +10,8 @@ const END_SHARE = 0.5;
 const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /**
- * Returns where the hidden middle of `name` starts and ends, so that the rest fits into `available`, between whole letters: an emoji
- * or a letter with its marks is one. `widthOf` is the width of a part of the name.
+ * Returns where the hidden middle of `name` starts and ends, so that the rest fits into `available`, between whole letters: an
+ * emoji or a letter with its marks is one. `widthOf` is the width of a part of the name.
  */
 export function cutName(
   name: string,

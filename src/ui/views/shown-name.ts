@@ -33,8 +33,8 @@ function observerOf(page: ReturnType<typeof pageOf>): ResizeObserver {
 }
 
 /**
- * Shows each name whole, or without its middle if it does not fit into its box. Reads all sizes at once, between the changes. Names that
- * wrap keep their parts, which styles show whole: another height would be reported to the observer again.
+ * Shows each name whole, or without its middle if it does not fit into its box. Reads all sizes at once, between the changes. Names
+ * that wrap keep their parts, which styles show whole: another height would be reported to the observer again.
  */
 function fit(boxes: readonly Element[]): void {
   const shown = boxes
