@@ -186,6 +186,8 @@ const ar: LoginMessages = {
   continueHere: 'المتابعة في علامة التبويب هذه',
   redirectText: 'ستغادر هذه الصفحة لتسجيل الدخول. عند عودتك، قد تحتاج إلى اختيار الملفات غير المكتملة مجددًا.',
   signingIn: 'جارٍ تسجيل دخولك…',
+  signedIn: 'تم تسجيل دخولك.',
+  cancelSignIn: 'إلغاء تسجيل الدخول',
   coolingTitle: 'في انتظار تسجيل دخولك',
   coolingText: (duration) =>
     duration === undefined ? 'ستُعاد المحاولة قريبًا.' : `ستُعاد المحاولة بعد ${duration} تقريبًا.`,
@@ -193,6 +195,9 @@ const ar: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `تم رفع ${percent}، واكتمل ${number(done)} من أصل ${files(count)}${left ? `، ${left}` : ''}.`,
   announcePaused: (count) => `تم إيقاف ${files(count)} مؤقتًا`,
+  announceResumed: (count) => `جارٍ استئناف رفع ${files(count)}`,
+  announceRetrying: (count) => `جارٍ إعادة رفع ${files(count)}`,
+  announceRestored: (count) => (count === 1 ? 'تمت الاستعادة' : `تمت استعادة ${files(count)}`),
   announceFinished: finished(
     (count) => `انتهت العملية: تم رفع ${files(count)}.`,
     'انتهت العملية.',
@@ -247,7 +252,6 @@ const ar: LoginMessages = {
   otherJar: 'لا يتيح المتصفح تسجيل الدخول هنا. استخدم نافذة تسجيل الدخول.',
   framed: 'حفاظًا على أمانك، لا يمكنك تسجيل الدخول في صفحة مضمّنة. افتحها في علامة تبويب أخرى.',
   shownElsewhere: 'استخدم نموذج تسجيل الدخول في هذه الصفحة.',
-  done: 'تم تسجيل دخولك.',
 };
 
 export default ar;

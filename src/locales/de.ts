@@ -192,6 +192,8 @@ const de: LoginMessages = {
   redirectText:
     'Zum Anmelden verlassen Sie diese Seite. Danach müssen Sie unvollständig hochgeladene Dateien möglicherweise erneut auswählen.',
   signingIn: 'Sie werden angemeldet\u00a0…',
+  signedIn: 'Sie sind angemeldet.',
+  cancelSignIn: 'Anmeldung abbrechen',
   coolingTitle: 'Anmeldung verzögert sich',
   coolingText: (duration) =>
     duration === undefined ? 'Neuer Versuch in Kürze.' : stopped(`Neuer Versuch in etwa ${duration}`),
@@ -199,6 +201,9 @@ const de: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     stopped(`${percent} hochgeladen, ${number(done)} von ${files(count)} fertig${left ? `, ${left}` : ''}`),
   announcePaused: (count) => `Pausiert: ${files(count)}`,
+  announceResumed: plural({ one: '# Upload wird fortgesetzt', other: '# Uploads werden fortgesetzt' }),
+  announceRetrying: (count) => `Neuer Versuch: ${files(count)}`,
+  announceRestored: (count) => (count === 1 ? 'Wiederhergestellt' : `Wiederhergestellt: ${files(count)}`),
   announceFinished: finished(
     (count) => `Abgeschlossen: ${files(count)} hochgeladen.`,
     'Abgeschlossen.',
@@ -248,7 +253,6 @@ const de: LoginMessages = {
   framed:
     'Zu Ihrer Sicherheit ist die Anmeldung auf einer eingebetteten Seite nicht möglich. Öffnen Sie die Seite in einem eigenen Tab.',
   shownElsewhere: 'Verwenden Sie das Anmeldeformular, das bereits auf dieser Seite angezeigt wird.',
-  done: 'Sie sind angemeldet.',
 };
 
 export default de;

@@ -178,6 +178,8 @@ const es: LoginMessages = {
   redirectText:
     'Saldrás de esta página para iniciar sesión. Al volver, es posible que tengas que elegir de nuevo los archivos sin terminar.',
   signingIn: 'Iniciando sesión…',
+  signedIn: 'Has iniciado sesión.',
+  cancelSignIn: 'Cancelar el inicio de sesión',
   coolingTitle: 'Esperando para iniciar sesión',
   coolingText: (duration) =>
     duration === undefined ? 'Se reintentará en breve.' : `Se reintentará en aproximadamente ${duration}.`,
@@ -185,6 +187,9 @@ const es: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `${percent} subido, ${number(done)} de ${files(count)} completado${count === 1 ? '' : 's'}${left ? `, ${left}` : ''}.`,
   announcePaused: (count) => `En pausa: ${files(count)}`,
+  announceResumed: (count) => `Reanudando ${files(count)}`,
+  announceRetrying: (count) => `Reintentando ${files(count)}`,
+  announceRestored: plural({ one: 'Restaurado', other: '# archivos restaurados' }),
   announceFinished: finished(
     plural({ one: 'Finalizado: # archivo subido.', other: 'Finalizado: # archivos subidos.' }),
     'Finalizado.',
@@ -234,7 +239,6 @@ const es: LoginMessages = {
   framed:
     'Por tu seguridad, no puedes iniciar sesión en una página incrustada. Abre la página en su propia pestaña.',
   shownElsewhere: 'Usa el formulario de inicio de sesión que ya se muestra en esta página.',
-  done: 'Has iniciado sesión.',
 };
 
 export default es;

@@ -184,6 +184,8 @@ const fr: LoginMessages = {
   redirectText:
     'Vous allez quitter cette page pour vous connecter. À votre retour, vous devrez peut-être choisir à nouveau les fichiers non terminés.',
   signingIn: 'Connexion en cours…',
+  signedIn: 'Connexion réussie.',
+  cancelSignIn: 'Annuler la connexion',
   coolingTitle: 'Nouvelle tentative d’authentification',
   coolingText: (duration) =>
     duration === undefined ? 'Nouvel essai imminent.' : `Nouvel essai dans environ ${duration}.`,
@@ -191,6 +193,9 @@ const fr: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `${percent} importés, ${finishedFiles(done)} sur ${number(count)}${left ? `, ${left}` : ''}.`,
   announcePaused: (count) => `En pause\u00a0: ${files(count)}`,
+  announceResumed: (count) => `Reprise de l’importation de ${files(count)}`,
+  announceRetrying: (count) => `Nouvel essai\u00a0: ${files(count)}`,
+  announceRestored: plural({ one: 'Rétabli', other: '# fichiers rétablis' }),
   announceFinished: finished(
     plural({ one: 'Terminé\u00a0: # fichier importé.', other: 'Terminé\u00a0: # fichiers importés.' }),
     'Terminé.',
@@ -240,7 +245,6 @@ const fr: LoginMessages = {
   framed:
     'Pour votre sécurité, vous ne pouvez pas vous connecter sur une page intégrée. Ouvrez-la dans son propre onglet.',
   shownElsewhere: 'Utilisez le formulaire de connexion déjà affiché sur cette page.',
-  done: 'Connexion réussie.',
 };
 
 export default fr;

@@ -168,6 +168,8 @@ const he: LoginMessages = {
   continueHere: 'המשך בכרטיסייה הזו',
   redirectText: 'הכניסה מתבצעת מחוץ לדף הזה. אחרי החזרה ייתכן שיהיה צורך לבחור שוב קבצים שלא הסתיימו.',
   signingIn: 'מתבצעת כניסה…',
+  signedIn: 'נכנסת לחשבון.',
+  cancelSignIn: 'ביטול הכניסה',
   coolingTitle: 'המתנה לכניסה',
   coolingText: (duration) =>
     duration === undefined ? 'ניסיון חוזר בקרוב.' : `ניסיון חוזר בעוד ${duration} בערך.`,
@@ -175,6 +177,13 @@ const he: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `הועלו ${percent}, ${completed(done)} מתוך ${files(count)}${left ? `, ${left}` : ''}.`,
   announcePaused: plural({ one: 'קובץ אחד מושהה', two: 'שני קבצים מושהים', other: '# קבצים מושהים' }),
+  announceResumed: plural({
+    one: 'העלאת קובץ אחד נמשכת',
+    two: 'העלאת שני קבצים נמשכת',
+    other: 'העלאת # קבצים נמשכת',
+  }),
+  announceRetrying: (count) => `ניסיון חוזר: ${files(count)}`,
+  announceRestored: plural({ one: 'שוחזר', two: 'שני קבצים שוחזרו', other: '# קבצים שוחזרו' }),
   announceFinished: finished(
     plural({
       one: 'הסתיים: קובץ אחד הועלה.',
@@ -226,7 +235,6 @@ const he: LoginMessages = {
   otherJar: 'הדפדפן לא תומך בכניסה כאן. יש להשתמש בחלון הכניסה.',
   framed: 'מטעמי אבטחה לא ניתן להיכנס בדף מוטמע. יש לפתוח את הדף בכרטיסייה נפרדת.',
   shownElsewhere: 'יש להשתמש בטופס הכניסה שכבר מוצג בדף הזה.',
-  done: 'נכנסת לחשבון.',
 };
 
 export default he;

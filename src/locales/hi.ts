@@ -152,6 +152,8 @@ const hi: LoginMessages = {
   continueHere: 'इस टैब में जारी रखें',
   redirectText: 'साइन इन के लिए आप इस पेज से बाहर जाएंगे। लौटने पर अधूरी फ़ाइलें दोबारा चुननी पड़ सकती हैं।',
   signingIn: 'साइन इन हो रहा है…',
+  signedIn: 'आपने साइन इन कर लिया है।',
+  cancelSignIn: 'साइन इन रद्द करें',
   coolingTitle: 'साइन इन का इंतज़ार है',
   coolingText: (duration) =>
     duration === undefined ? 'जल्द फिर से कोशिश होगी।' : `करीब ${duration} बाद फिर से कोशिश होगी।`,
@@ -159,6 +161,9 @@ const hi: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `${percent} अपलोड, ${ofFiles(count)} में से ${number(done)} पूरी${left ? `, ${left}` : ''}।`,
   announcePaused: plural({ one: '# फ़ाइल रोकी गई', other: '# फ़ाइलें रोकी गईं' }),
+  announceResumed: plural({ one: '# फ़ाइल फिर से शुरू हो रही है', other: '# फ़ाइलें फिर से शुरू हो रही हैं' }),
+  announceRetrying: (count) => `${files(count)} अपलोड करने की फिर से कोशिश हो रही है`,
+  announceRestored: plural({ one: 'वापस लाई गई', other: '# फ़ाइलें वापस लाई गईं' }),
   announceFinished: finished(
     plural({ one: 'अपलोड खत्म हुआ: # फ़ाइल अपलोड हो गई।', other: 'अपलोड खत्म हुआ: # फ़ाइलें अपलोड हो गईं।' }),
     'अपलोड खत्म हुआ।',
@@ -204,7 +209,6 @@ const hi: LoginMessages = {
   otherJar: 'ब्राउज़र यहां साइन इन नहीं करने देता। साइन इन विंडो इस्तेमाल करें।',
   framed: 'आपकी सुरक्षा के लिए, एम्बेड किए गए पेज पर साइन इन नहीं हो सकता। यह पेज अलग टैब में खोलें।',
   shownElsewhere: 'इस पेज का साइन इन फ़ॉर्म इस्तेमाल करें।',
-  done: 'आपने साइन इन कर लिया है।',
 };
 
 export default hi;

@@ -173,6 +173,8 @@ const it: LoginMessages = {
   redirectText:
     'Uscirai da questa pagina per accedere. Al ritorno potresti dover scegliere di nuovo i file non completati.',
   signingIn: 'Accesso in corso…',
+  signedIn: 'Hai eseguito l’accesso.',
+  cancelSignIn: 'Annulla l’accesso',
   coolingTitle: 'In attesa di accedere',
   coolingText: (duration) =>
     duration === undefined ? 'Nuovo tentativo a breve.' : `Nuovo tentativo tra circa ${duration}.`,
@@ -180,6 +182,9 @@ const it: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `${percent} caricato, ${number(done)} di ${files(count)} ${count === 1 ? 'completato' : 'completati'}${left ? `, ${left}` : ''}.`,
   announcePaused: (count) => `In pausa: ${files(count)}`,
+  announceResumed: (count) => `Ripresa del caricamento di ${files(count)}`,
+  announceRetrying: (count) => `Nuovo tentativo: ${files(count)}`,
+  announceRestored: plural({ one: 'Ripristinato', other: '# file ripristinati' }),
   announceFinished: finished(
     plural({ one: 'Operazione conclusa: # file caricato.', other: 'Operazione conclusa: # file caricati.' }),
     'Operazione conclusa.',
@@ -228,7 +233,6 @@ const it: LoginMessages = {
   framed:
     'Per la tua sicurezza, non puoi accedere da una pagina incorporata. Apri la pagina in una scheda separata.',
   shownElsewhere: 'Usa il modulo di accesso già visibile in questa pagina.',
-  done: 'Hai eseguito l’accesso.',
 };
 
 export default it;

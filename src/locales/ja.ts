@@ -173,6 +173,8 @@ const ja: LoginMessages = {
   redirectText:
     'ログインするためにこのページを離れます。戻ったときに、未完了のファイルをもう一度選択する必要がある場合があります。',
   signingIn: 'ログインしています…',
+  signedIn: 'ログインしました。',
+  cancelSignIn: 'ログインをキャンセル',
   coolingTitle: 'ログインを待機しています',
   coolingText: (duration) =>
     duration === undefined ? 'まもなく再試行します。' : `約 ${duration}後に再試行します。`,
@@ -180,6 +182,9 @@ const ja: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `${percent} アップロード済み、${files(count)}中 ${number(done)} 個が完了${left ? `、${left}` : ''}。`,
   announcePaused: (count) => `${files(count)}を一時停止しました`,
+  announceResumed: (count) => `${files(count)}を再開中`,
+  announceRetrying: (count) => `${files(count)}を再試行中`,
+  announceRestored: (count) => (count === 1 ? '元に戻しました' : `${files(count)}を元に戻しました`),
   announceFinished: finished(
     (count) => `完了: ${files(count)}をアップロードしました。`,
     '終了しました。',
@@ -229,7 +234,6 @@ const ja: LoginMessages = {
   framed:
     'セキュリティ保護のため、埋め込まれたページではログインできません。ページを別のタブで開いてください。',
   shownElsewhere: 'このページにすでに表示されているログインフォームを使用してください。',
-  done: 'ログインしました。',
 };
 
 export default ja;

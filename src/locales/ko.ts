@@ -156,6 +156,8 @@ const ko: LoginMessages = {
   redirectText:
     '로그인하기 위해 이 페이지에서 나갑니다. 돌아오면 완료되지 않은 파일을 다시 선택해야 할 수 있습니다.',
   signingIn: '로그인 중…',
+  signedIn: '로그인되었습니다.',
+  cancelSignIn: '로그인 취소',
   coolingTitle: '로그인 대기 중',
   coolingText: (duration) =>
     duration === undefined ? '곧 다시 시도합니다.' : `약 ${duration} 후 다시 시도합니다.`,
@@ -163,6 +165,9 @@ const ko: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `${percent} 업로드됨, ${files(count)} 중 ${number(done)}개 완료${left ? `, ${left}` : ''}.`,
   announcePaused: (count) => `${files(count)} 일시중지됨`,
+  announceResumed: (count) => `${files(count)} 재개 중`,
+  announceRetrying: (count) => `${files(count)} 다시 시도 중`,
+  announceRestored: (count) => (count === 1 ? '복원됨' : `${files(count)} 복원됨`),
   announceFinished: finished(
     (count) => `업로드 작업이 끝났습니다. ${files(count)}가 업로드되었습니다.`,
     '업로드 작업이 끝났습니다.',
@@ -210,7 +215,6 @@ const ko: LoginMessages = {
   otherJar: '사용 중인 브라우저에서는 여기에서 로그인할 수 없습니다. 로그인 창을 사용하세요.',
   framed: '보안을 위해 삽입된 페이지에서는 로그인할 수 없습니다. 별도의 탭에서 페이지를 여세요.',
   shownElsewhere: '이 페이지에 이미 표시된 로그인 양식을 사용하세요.',
-  done: '로그인되었습니다.',
 };
 
 export default ko;

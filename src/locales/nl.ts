@@ -179,6 +179,8 @@ const nl: LoginMessages = {
   redirectText:
     'Je verlaat deze pagina om in te loggen. Als je terugkomt, moet je onvoltooide bestanden misschien opnieuw kiezen.',
   signingIn: 'Je wordt ingelogd…',
+  signedIn: 'Je bent ingelogd.',
+  cancelSignIn: 'Inloggen annuleren',
   coolingTitle: 'Wachten om je in te loggen',
   coolingText: (duration) =>
     duration === undefined ? 'Nieuwe poging volgt.' : `Nieuwe poging over ongeveer ${duration}.`,
@@ -186,6 +188,9 @@ const nl: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `${percent} geüpload, ${number(done)} van ${files(count)} klaar${left ? `, ${left}` : ''}.`,
   announcePaused: (count) => `${files(count)} gepauzeerd`,
+  announceResumed: plural({ one: '# bestand wordt hervat', other: '# bestanden worden hervat' }),
+  announceRetrying: (count) => `Nieuwe poging: ${files(count)}`,
+  announceRestored: (count) => (count === 1 ? 'Hersteld' : `${files(count)} hersteld`),
   announceFinished: finished(
     (count) => `Uploaden beëindigd: ${files(count)} geüpload.`,
     'Uploaden beëindigd.',
@@ -234,7 +239,6 @@ const nl: LoginMessages = {
   framed:
     'Voor je veiligheid kun je niet inloggen op een ingesloten pagina. Open de pagina in een eigen tabblad.',
   shownElsewhere: 'Gebruik het inlogformulier dat al op deze pagina staat.',
-  done: 'Je bent ingelogd.',
 };
 
 export default nl;

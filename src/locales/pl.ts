@@ -182,6 +182,8 @@ const pl: LoginMessages = {
   redirectText:
     'Opuścisz tę stronę, aby się zalogować. Po powrocie może być konieczne ponowne wybranie nieukończonych plików.',
   signingIn: 'Logowanie…',
+  signedIn: 'Zalogowano.',
+  cancelSignIn: 'Anuluj logowanie',
   coolingTitle: 'Oczekiwanie na logowanie',
   coolingText: (duration) =>
     duration === undefined ? 'Wkrótce kolejna próba.' : stopped(`Kolejna próba za około ${duration}`),
@@ -189,6 +191,9 @@ const pl: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     stopped(`Przesłano ${percent}, ukończono ${number(done)} z ${ofFiles(count)}${left ? `, ${left}` : ''}`),
   announcePaused: (count) => `Wstrzymano ${files(count)}`,
+  announceResumed: (count) => `Wznawianie przesyłania ${ofFiles(count)}`,
+  announceRetrying: (count) => `Ponawianie przesyłania ${ofFiles(count)}`,
+  announceRestored: (count) => (count === 1 ? 'Przywrócono' : `Przywrócono ${files(count)}`),
   announceFinished: finished(
     (count) => `Zakończono. Przesłano ${files(count)}.`,
     'Zakończono.',
@@ -242,7 +247,6 @@ const pl: LoginMessages = {
   framed:
     'Ze względów bezpieczeństwa nie można zalogować się na osadzonej stronie. Otwórz ją w osobnej karcie.',
   shownElsewhere: 'Użyj formularza logowania, który jest już widoczny na tej stronie.',
-  done: 'Zalogowano.',
 };
 
 export default pl;

@@ -172,6 +172,8 @@ const ptBR: LoginMessages = {
   redirectText:
     'Você sairá desta página para fazer login. Ao voltar, talvez precise escolher novamente os arquivos não concluídos.',
   signingIn: 'Fazendo login…',
+  signedIn: 'Login concluído.',
+  cancelSignIn: 'Cancelar login',
   coolingTitle: 'Aguardando para fazer login',
   coolingText: (duration) =>
     duration === undefined ? 'Nova tentativa em breve.' : `Nova tentativa em cerca de ${duration}.`,
@@ -179,6 +181,9 @@ const ptBR: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `${percent} enviado, ${number(done)} de ${files(count)} concluído${count < 2 ? '' : 's'}${left ? `, ${left}` : ''}.`,
   announcePaused: plural({ one: '# arquivo pausado', other: '# arquivos pausados' }),
+  announceResumed: (count) => `Retomando ${files(count)}`,
+  announceRetrying: (count) => `Tentando novamente: ${files(count)}`,
+  announceRestored: plural({ one: 'Restaurado', other: '# arquivos restaurados' }),
   announceFinished: finished(
     plural({ one: 'Envio encerrado: # arquivo enviado.', other: 'Envio encerrado: # arquivos enviados.' }),
     'Envio encerrado.',
@@ -227,7 +232,6 @@ const ptBR: LoginMessages = {
   framed:
     'Para sua segurança, não é possível fazer login em uma página incorporada. Abra a página em uma guia própria.',
   shownElsewhere: 'Use o formulário de login que já aparece nesta página.',
-  done: 'Login concluído.',
 };
 
 export default ptBR;

@@ -165,6 +165,8 @@ const sv: LoginMessages = {
   redirectText:
     'Du lämnar sidan för att logga in. När du kommer tillbaka kan du behöva välja oavslutade filer igen.',
   signingIn: 'Loggar in…',
+  signedIn: 'Du är inloggad.',
+  cancelSignIn: 'Avbryt inloggningen',
   coolingTitle: 'Väntar med inloggningen',
   coolingText: (duration) =>
     duration === undefined ? 'Försöker snart igen.' : `Försöker igen om cirka ${duration}.`,
@@ -172,6 +174,9 @@ const sv: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `${percent} uppladdat, ${doneOf(done, count)}${left ? `, ${left}` : ''}.`,
   announcePaused: plural({ one: '# fil pausad', other: '# filer pausade' }),
+  announceResumed: (count) => `Återupptar ${files(count)}`,
+  announceRetrying: (count) => `Försöker igen med ${files(count)}`,
+  announceRestored: plural({ one: 'Återställd', other: '# filer återställda' }),
   announceFinished: finished(
     (count) => `Klart: ${files(count)} har laddats upp.`,
     'Klart.',
@@ -219,7 +224,6 @@ const sv: LoginMessages = {
   otherJar: 'Webbläsaren stöder inte inloggning här. Använd inloggningsfönstret i stället.',
   framed: 'Av säkerhetsskäl kan du inte logga in på en inbäddad sida. Öppna sidan i en egen flik.',
   shownElsewhere: 'Använd inloggningsformuläret som redan visas på sidan.',
-  done: 'Du är inloggad.',
 };
 
 export default sv;

@@ -164,6 +164,8 @@ const tr: LoginMessages = {
   redirectText:
     'Oturum açmak için bu sayfadan ayrılacaksınız. Geri döndüğünüzde tamamlanmamış dosyaları tekrar seçmeniz gerekebilir.',
   signingIn: 'Oturumunuz açılıyor…',
+  signedIn: 'Oturum açtınız.',
+  cancelSignIn: 'Oturum açmayı iptal et',
   coolingTitle: 'Oturum açılması bekleniyor',
   coolingText: (duration) =>
     duration === undefined ? 'Birazdan tekrar denenecek.' : `Yaklaşık ${duration} sonra tekrar denenecek.`,
@@ -171,6 +173,9 @@ const tr: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `${percent} yüklendi, ${number(done)}/${files(count)} tamamlandı${left ? `, ${left}` : ''}.`,
   announcePaused: (count) => `${files(count)} duraklatıldı`,
+  announceResumed: (count) => `${files(count)} devam ettiriliyor`,
+  announceRetrying: (count) => `${files(count)} tekrar deneniyor`,
+  announceRestored: (count) => (count === 1 ? 'Geri getirildi' : `${files(count)} geri getirildi`),
   announceFinished: finished(
     (count) => `İşlem sona erdi: ${files(count)} yüklendi.`,
     'İşlem sona erdi.',
@@ -216,7 +221,6 @@ const tr: LoginMessages = {
   otherJar: 'Tarayıcınız burada oturum açmayı desteklemiyor. Bunun yerine oturum açma penceresini kullanın.',
   framed: 'Güvenliğiniz için yerleştirilmiş bir sayfada oturum açamazsınız. Sayfayı ayrı bir sekmede açın.',
   shownElsewhere: 'Bu sayfada zaten gösterilen oturum açma formunu kullanın.',
-  done: 'Oturum açtınız.',
 };
 
 export default tr;

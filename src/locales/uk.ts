@@ -167,6 +167,8 @@ const uk: LoginMessages = {
   continueHere: 'Продовжити в цій вкладці',
   redirectText: 'Щоб увійти, ви залишите цю сторінку. Потім, можливо, доведеться знову вибрати файли.',
   signingIn: 'Виконується вхід…',
+  signedIn: 'Ви ввійшли.',
+  cancelSignIn: 'Скасувати вхід',
   coolingTitle: 'Очікування входу',
   coolingText: (duration) =>
     duration === undefined ? 'Невдовзі нова спроба.' : `Нова спроба приблизно через ${duration}.`,
@@ -174,6 +176,9 @@ const uk: LoginMessages = {
   announceSums: (percent, done, count, left) =>
     `Завантажено ${percent}, готово ${number(done)} з ${ofFiles(count)}${left ? `, ${left}` : ''}.`,
   announcePaused: (count) => `Призупинено ${files(count)}`,
+  announceResumed: (count) => `Відновлення завантаження ${ofFiles(count)}`,
+  announceRetrying: (count) => `Нова спроба: ${files(count)}`,
+  announceRestored: (count) => (count === 1 ? 'Повернуто' : `Повернуто ${files(count)}`),
   announceFinished: finished(
     (count) => `Завершено. Завантажено ${files(count)}.`,
     'Завершено.',
@@ -219,7 +224,6 @@ const uk: LoginMessages = {
   otherJar: 'Браузер не підтримує вхід тут. Скористайтеся вікном входу.',
   framed: 'Для безпеки не можна ввійти на вбудованій сторінці. Відкрийте її в іншій вкладці.',
   shownElsewhere: 'Скористайтеся формою входу на цій сторінці.',
-  done: 'Ви ввійшли.',
 };
 
 export default uk;

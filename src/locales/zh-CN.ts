@@ -149,12 +149,17 @@ const zhCN: LoginMessages = {
   continueHere: '在此标签页中继续',
   redirectText: '您将离开此页面进行登录。返回后，您可能需要重新选择未完成的文件。',
   signingIn: '正在登录…',
+  signedIn: '您已登录。',
+  cancelSignIn: '取消登录',
   coolingTitle: '等待登录',
   coolingText: (duration) => (duration === undefined ? '即将重试。' : `约${duration}后重试。`),
   tryAgain: '重试',
   announceSums: (percent, done, count, left) =>
     `已上传 ${percent}，已完成 ${number(done)} 个，共 ${files(count)}${left ? `，${left}` : ''}。`,
   announcePaused: (count) => `已暂停 ${files(count)}`,
+  announceResumed: (count) => `正在继续上传 ${files(count)}`,
+  announceRetrying: (count) => `正在重试 ${files(count)}`,
+  announceRestored: (count) => (count === 1 ? '已恢复' : `已恢复 ${files(count)}`),
   announceFinished: finished(
     (count) => `上传结束：已上传 ${files(count)}。`,
     '上传结束。',
@@ -201,7 +206,6 @@ const zhCN: LoginMessages = {
   otherJar: '您的浏览器不支持在此处登录。请改用登录窗口。',
   framed: '为确保安全，您无法在嵌入的页面中登录。请在单独的标签页中打开此页面。',
   shownElsewhere: '请使用此页面上已显示的登录表单。',
-  done: '您已登录。',
 };
 
 export default zhCN;

@@ -1,15 +1,16 @@
 // Announces totals (polite live region) and errors (assertive live region) to screen readers. Errors in quick succession are
 // announced together.
 
-import type { Change } from '../core/changes.ts';
+import type { Change, ChangeMap } from '../core/changes.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import { shownText } from '../core/names.ts';
-import { hasActive, isSettled, needsUser } from '../core/phases.ts';
-import type { FileSnapshot, Snapshot } from '../core/types.ts';
+import { hasActive, isSettled, needsUser, type PauseReason, type Phase } from '../core/phases.ts';
+import type { AuthState, FileSnapshot, Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
 import { sharedReason } from './causes.ts';
 import type { Format } from './format.ts';
 import type { Messages } from './messages.ts';
+import { withSignInReason } from './sign-in-reason.ts';
 import { leftOf } from './views/file-row.ts';
 import { refusalOf } from './views/rejections.ts';
 
@@ -43,8 +44,62 @@ interface Trouble {
   readonly sentence: string;
 }
 
-/** Errors by the text that announces them. */
-type Gathered = Record<'announceRejected' | 'announceFailed', Trouble[]>;
+type Telling = 'announceRejected' | 'announceFailed';
+/** Errors by the text that announces them, and the end of the uploads that is announced with them. */
+type Gathered = Record<Telling, Trouble[]> & { end?: ChangeMap['uploads-finished'] };
+
+/**
+ * What is announced of uploads that run: `gathering`: an upload has started, and others may follow; `waiting`: none of them sends
+ * anything yet, for example before the sign-in; `sending`: the start is announced.
+ */
+type Stage = 'silent' | 'gathering' | 'waiting' | 'sending';
+
+/** `told`: the user has started uploads, which was announced. */
+type Signal = 'started' | 'gathered' | 'sent' | 'told' | 'ended';
+
+const STAGES: Readonly<Record<Stage, Partial<Record<Signal, Stage>>>> = {
+  silent: { started: 'gathering', told: 'sending' },
+  gathering: { gathered: 'waiting', told: 'sending', ended: 'silent' },
+  waiting: { sent: 'sending', told: 'sending', ended: 'silent' },
+  sending: { ended: 'silent' },
+};
+
+/** Whether the user takes part in a sign-in, by its state. In other states, it is as before. */
+const TAKES_PART: Partial<Record<AuthState, boolean>> = {
+  'signed-out': false,
+  prompt: true,
+  popup: true,
+  login: true,
+};
+
+const isPausedByUser = ({ pauseReason }: FileSnapshot): boolean => pauseReason === 'user';
+const isOver = ({ phase }: FileSnapshot): boolean => phase === 'failed' || phase === 'canceled';
+/** A text of a row, without the dots that mean that more follows. */
+const plainly = (text: string): string => text.replace(/[\s…]+$/, '');
+
+/** What users do with files: which files of before and after it has changed, the text about one, and that about several. */
+const DEEDS = {
+  paused: {
+    concerns: (before: FileSnapshot, after: FileSnapshot) => !isPausedByUser(before) && isPausedByUser(after),
+    ofOne: ({ pauseReasons }: Messages) => pauseReasons.user,
+    ofAll: 'announcePaused',
+  },
+  resumed: {
+    concerns: (before: FileSnapshot, after: FileSnapshot) =>
+      needsUser(before) && !needsUser(after) && !isSettled(after.phase),
+    ofOne: ({ pauseReasons }: Messages) => plainly(pauseReasons.resuming),
+    ofAll: 'announceResumed',
+  },
+  retried: {
+    concerns: (before: FileSnapshot, after: FileSnapshot) => isOver(before) && !isOver(after),
+    ofOne: ({ retrying }: Messages) => plainly(retrying),
+    ofAll: 'announceRetrying',
+  },
+} as const;
+
+export type Deed = keyof typeof DEEDS;
+
+const isSending = (phase: Phase): boolean => phase === 'uploading' || phase === 'committing';
 
 /** The number of files that are being uploaded, or will be without the user. */
 const countToUpload = (files: readonly FileSnapshot[]): number =>
@@ -57,8 +112,10 @@ export class Announcer {
   readonly #options: AnnouncerOptions;
   /** `undefined` while there are no errors to announce. */
   #gathered: Gathered | undefined;
-  /** Stops announcing totals; `undefined` while no upload runs. */
-  #running: AbortController | undefined;
+  #stage: Stage = 'silent';
+  /** Ends the timers of the stage. */
+  #left = new AbortController();
+  #takesPart = false;
 
   constructor(host: AnnouncerHost, options: AnnouncerOptions = { sumsEveryMs: 10_000, gatherMs: 300 }) {
     this.#host = host;
@@ -70,19 +127,23 @@ export class Announcer {
     const { texts } = this.#host;
     switch (change.name) {
       case 'upload-started':
-        if (!this.#running) this.#begin();
+        this.#step('started');
         break;
-      case 'uploads-finished': {
-        const { doneCount, failedCount, canceledCount } = change.detail;
+      case 'upload-progress':
+        if (isSending(change.detail.phase)) this.#step('sent');
+        break;
+      case 'uploads-finished':
         this.stop();
-        if (doneCount + failedCount + canceledCount > 0)
-          this.say(texts.announceFinished(doneCount, failedCount, canceledCount));
+        if (this.#gathered?.announceFailed.length) this.#gathered.end = change.detail;
+        else this.say(this.#endOf(change.detail));
         break;
-      }
       case 'auth-changed': {
+        const { state } = change.detail;
         const { required, error } = this.#host.snapshot.auth;
         // An error is announced instead.
-        if (change.detail.state === 'prompt' && required && !error) this.say(texts.signInTitle);
+        if (state === 'prompt' && required && !error) this.say(texts.signInTitle);
+        if (state === 'signed-in' && this.#takesPart) this.say(texts.signedIn);
+        this.#takesPart = TAKES_PART[state] ?? (state !== 'signed-in' && this.#takesPart);
         break;
       }
       case 'auth-failed':
@@ -111,12 +172,20 @@ export class Announcer {
     }
   }
 
-  /** Announces how many of `files` the user has paused. Call this method after a pause. */
-  tellPaused(files: readonly FileSnapshot[]): void {
-    const pausedCount = files.filter(({ pauseReason }) => pauseReason === 'user').length;
-    if (pausedCount > 0) this.say(this.#host.texts.announcePaused(pausedCount));
+  /** Announces what the user has done with the files that differ between `before` and `after`. */
+  tell(deed: Deed, before: readonly FileSnapshot[], after: readonly FileSnapshot[]): void {
+    const { concerns, ofOne, ofAll } = DEEDS[deed];
+    const old = new Map(before.map((file) => [file.id, file]));
+    const files = after.filter((file) => concerns(old.get(file.id) ?? file, file));
+    const [first] = files;
+    if (!first) return;
+    const { texts } = this.#host;
+    this.say(
+      files.length === 1 ? texts.actionOn(ofOne(texts), shownText(first.name)) : texts[ofAll](files.length),
+    );
     // Otherwise, the next start would not be announced.
-    if (countToUpload(files) === 0) this.stop();
+    if (countToUpload(after) === 0) this.stop();
+    else if (deed !== 'paused') this.#step('told');
   }
 
   /** Clears all announcements. Call this method when the user changes. */
@@ -127,37 +196,58 @@ export class Announcer {
 
   /** Stops announcing totals. */
   stop(): void {
-    this.#running?.abort();
-    this.#running = undefined;
+    this.#step('ended');
   }
 
-  #begin(): void {
-    this.#running = new AbortController();
-    const { signal } = this.#running;
-    const begun = sleep(this.#options.gatherMs, signal).then(() => {
-      const count = countToUpload(this.#host.snapshot.files);
-      if (count > 0) this.say(this.#host.texts.uploading(count));
-    });
-    void begun.then(() => this.#tellSums(signal)).catch(() => undefined);
+  /** Enters the next stage, if `signal` leads to one. */
+  #step(signal: Signal): void {
+    const stage = STAGES[this.#stage][signal];
+    if (!stage) return;
+    this.#stage = stage;
+    this.#left.abort();
+    this.#left = new AbortController();
+    const { signal: left } = this.#left;
+    const { files } = this.#host.snapshot;
+    if (stage === 'gathering')
+      void sleep(this.#options.gatherMs, left).then(
+        () => this.#step('gathered'),
+        () => undefined,
+      );
+    else if (stage === 'waiting' && files.some(({ phase }) => isSending(phase))) this.#step('sent');
+    else if (stage !== 'silent') void this.#tellSums(left).catch(() => undefined);
+    const count = countToUpload(files);
+    if (signal === 'sent' && count > 0) this.say(this.#host.texts.uploading(count));
   }
 
-  async #tellSums(signal: AbortSignal): Promise<void> {
+  /** Announces the totals from time to time, or once why all files wait. */
+  async #tellSums(left: AbortSignal): Promise<void> {
+    let told: PauseReason | undefined;
     for (;;) {
-      await sleep(this.#options.sumsEveryMs, signal);
+      await sleep(this.#options.sumsEveryMs, left);
       const { snapshot, texts, format } = this.#host;
-      const { totals, files } = snapshot;
-      if (!hasActive(files)) {
-        const reason = sharedReason(files, false);
-        if (reason) this.say(texts.pauseReasons[reason]);
-        continue;
+      const { auth, totals, files } = snapshot;
+      const isActive = hasActive(files);
+      const reason = isActive ? undefined : sharedReason(withSignInReason(auth, files), false);
+      if (reason && reason !== told) this.say(texts.pauseReasons[reason]);
+      told = reason;
+      if (isActive && this.#stage === 'sending') {
+        const percent = format.percent(totals.sizeBytes === 0 ? 0 : totals.sentBytes / totals.sizeBytes);
+        const remaining =
+          totals.remainingMs === undefined ? undefined : leftOf(totals.remainingMs, texts, format);
+        this.say(texts.announceSums(percent, totals.doneCount, totals.fileCount, remaining));
       }
-      const percent = format.percent(totals.sizeBytes === 0 ? 0 : totals.sentBytes / totals.sizeBytes);
-      const left = totals.remainingMs === undefined ? undefined : leftOf(totals.remainingMs, texts, format);
-      this.say(texts.announceSums(percent, totals.doneCount, totals.fileCount, left));
     }
   }
 
-  #gather(tell: keyof Gathered, name: string, sentence: string): void {
+  /** Returns the text about the end; without the failures if all of them (`toldCount`) are announced with it. */
+  #endOf({ doneCount, failedCount, canceledCount }: ChangeMap['uploads-finished'], toldCount = 0): string {
+    const failed = failedCount > toldCount ? failedCount : 0;
+    return doneCount + failed + canceledCount > 0
+      ? this.#host.texts.announceFinished(doneCount, failed, canceledCount)
+      : '';
+  }
+
+  #gather(tell: Telling, name: string, sentence: string): void {
     this.#gathered ??= this.#announceSoon();
     this.#gathered[tell].push({ name: shownText(name), sentence });
   }
@@ -173,14 +263,15 @@ export class Announcer {
         const [first] = all;
         return first ? [this.#host.texts[tell](all.length, first.name, first.sentence)] : [];
       });
-      this.#put('alert', sentences.join(' '));
+      const end = gathered.end && this.#endOf(gathered.end, gathered.announceFailed.length);
+      this.#put('alert', [end, ...sentences].filter(Boolean).join(' '));
     });
     return gathered;
   }
 
   /** Announces `text` in the polite live region. */
   say(text: string): void {
-    this.#put('polite', text);
+    if (text) this.#put('polite', text);
   }
 
   #put(region: keyof Spoken, text: string): void {

@@ -33,7 +33,6 @@ export const LOGIN_TEXT_TYPES: Readonly<
   otherJar: 'string',
   framed: 'string',
   shownElsewhere: 'string',
-  done: 'string',
 };
 
 export function warnOfMessages(messages: object): void {

@@ -36,7 +36,6 @@ const OWN = {
   otherJar: "Your browser doesn't support signing in here. Use the sign-in window instead.",
   framed: "For your security, you can't sign in on an embedded page. Open the page in its own tab.",
   shownElsewhere: 'Use the sign-in form already shown on this page.',
-  done: "You're signed in.",
 };
 
 /** Texts of the sign-in form, including the texts that the form shares with the uploader. */

@@ -94,12 +94,18 @@ export interface InterfaceMessages {
   readonly continueHere: string;
   readonly redirectText: string;
   readonly signingIn: string;
+  readonly signedIn: string;
+  readonly cancelSignIn: string;
   readonly coolingTitle: string;
   readonly coolingText: (duration: string | undefined) => string;
   readonly seconds: (count: number) => string;
   readonly tryAgain: string;
   readonly announceSums: (percent: string, done: number, count: number, left: string | undefined) => string;
   readonly announcePaused: (count: number) => string;
+  readonly announceResumed: (count: number) => string;
+  readonly announceRetrying: (count: number) => string;
+  /** After an undo. With one file, its name follows. */
+  readonly announceRestored: (count: number) => string;
   readonly announceFinished: (done: number, failed: number, canceled: number) => string;
   readonly announceUndo: (text: string) => string;
   readonly announceFailed: (count: number, name: string, sentence: string) => string;
@@ -265,6 +271,8 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   redirectText:
     "You'll leave this page to sign in. When you return, you may need to choose unfinished files again.",
   signingIn: 'Signing you in…',
+  signedIn: "You're signed in.",
+  cancelSignIn: 'Cancel sign-in',
   coolingTitle: 'Waiting to sign you in',
   coolingText: (duration) =>
     duration === undefined ? 'Trying again soon.' : `Trying again in about ${duration}.`,
@@ -273,6 +281,9 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   announceSums: (percent, done, count, left) =>
     `${percent} uploaded, ${done} of ${files(count)} done${left === undefined ? '' : `, ${left}`}.`,
   announcePaused: (count) => `Paused: ${files(count)}`,
+  announceResumed: (count) => `Resuming ${files(count)}`,
+  announceRetrying: (count) => `Retrying ${files(count)}`,
+  announceRestored: (count) => (count === 1 ? 'Restored' : `Restored: ${files(count)}`),
   announceFinished: (done, failed, canceled) =>
     [
       done > 0 || failed + canceled === 0 ? `Finished: ${files(done)} uploaded.` : 'Finished.',

@@ -385,7 +385,7 @@ export class SecureUploader extends FormControl {
 
   /** Retries one failed upload; without an id, all failed uploads. `name` renames the file on the service. */
   async retry(id?: FileId, name?: string): Promise<void> {
-    await this.#uploads.use(({ uploader }) => uploader.retry(id, name));
+    await this.#uploads.use((uploads) => uploads.retry(id, name));
   }
 
   /**

@@ -85,7 +85,10 @@ export class UndoController implements ReactiveController {
     const all = [...pending.ids];
     const ids = new Set(id === undefined ? [] : all.filter((each) => each !== id));
     this.#set(ids.size > 0 ? { ...pending, ids } : undefined);
-    this.#apply({ type: 'undo' }, id === undefined ? all : [id]);
+    const restored = id === undefined ? all : [id];
+    this.#apply({ type: 'undo' }, restored);
+    const { texts, snapshot } = this.#host;
+    this.#say(described(texts.announceRestored(restored.length), new Set(restored), snapshot.files, texts));
   }
 
   /** Completes the command at once. */
@@ -162,9 +165,19 @@ function messageOf(
   next: Pending['next'],
   ids: ReadonlySet<FileId>,
   files: readonly FileSnapshot[],
-  { actionOn, undoableCancel, undoableRemoval }: Messages,
+  texts: Messages,
 ): string {
-  const text = next === 'removed' ? undoableRemoval : undoableCancel(ids.size);
+  const text = next === 'removed' ? texts.undoableRemoval : texts.undoableCancel(ids.size);
+  return described(text, ids, files, texts);
+}
+
+/** Adds the name to a text about one file. */
+function described(
+  text: string,
+  ids: ReadonlySet<FileId>,
+  files: readonly FileSnapshot[],
+  { actionOn }: Messages,
+): string {
   const [only] = ids.size === 1 ? files.filter(({ id }) => ids.has(id)) : [];
   return only ? actionOn(text, shownText(only.name)) : text;
 }

@@ -6,7 +6,7 @@ import type { SettingsInput } from '../core/config.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import type { CurrentUser } from '../core/user.ts';
 import type { Uploader } from '../engine/uploader.ts';
-import { Announcer, type AnnouncerHost } from './announcer.ts';
+import { Announcer, type AnnouncerHost, type Deed } from './announcer.ts';
 import { type CommandHost, createCommands } from './commands.ts';
 import { Countdown } from './countdown.ts';
 import { EngineController, type EngineHost } from './engine-controller.ts';
@@ -101,14 +101,17 @@ export class Uploads {
     this.#host.requestUpdate();
   }
 
-  async pause(id?: FileId): Promise<void> {
-    await this.uploader.pause(id);
-    this.#announcer.tellPaused(this.shown.files);
+  pause(id?: FileId): Promise<void> {
+    return this.#do('paused', () => this.uploader.pause(id));
   }
 
   /** Resumes like `resume()` of the element. */
   resume(id?: FileId): Promise<void> {
-    return resume(this.uploader, this.#host.renderRoot, id);
+    return this.#do('resumed', () => resume(this.uploader, this.#host.renderRoot, id));
+  }
+
+  retry(id?: FileId, name?: string): Promise<void> {
+    return this.#do('retried', () => this.uploader.retry(id, name));
   }
 
   signIn(via?: 'popup' | 'redirect'): void {
@@ -123,6 +126,13 @@ export class Uploads {
     this.#undo.complete();
     // `clear()` also dismisses rejections.
     void Promise.allSettled([...files.map(({ id }) => this.uploader.remove(id)), this.uploader.clear()]);
+  /** Calls `run`, and announces what it has changed. */
+  async #do(deed: Deed, run: () => Promise<void>): Promise<void> {
+    const { files } = this.shown;
+    await run();
+    this.#announcer.tell(deed, files, this.shown.files);
+  }
+
   }
 
   /** Returns the complete interface. `state.snapshot` is that of the engine. */

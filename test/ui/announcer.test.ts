@@ -6,42 +6,7 @@ import { type Change, ENGLISH, type Snapshot } from '../../src/index.ts';
 import { Announcer } from '../../src/ui/announcer.ts';
 import { createFormat } from '../../src/ui/format.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
-
-/** Creates an announcer with short delays, and records its texts in order. */
-function listen(state: Snapshot): {
-  announcer: Announcer;
-  host: { snapshot: Snapshot };
-  said: string[];
-  /** Resolves directly after the announcement number `count`: the next one may follow in 20 ms. */
-  hear(count: number): Promise<void>;
-} {
-  const said: string[] = [];
-  const heard = new Set<Node>();
-  let wake = (): void => undefined;
-  const host = {
-    snapshot: state,
-    texts: ENGLISH,
-    format: createFormat('en'),
-    requestUpdate: () => {
-      for (const node of Object.values(announcer.spoken)) {
-        if (!node || heard.has(node)) continue;
-        heard.add(node);
-        said.push(node.textContent ?? '');
-      }
-      wake();
-    },
-  };
-  const announcer = new Announcer(host, { sumsEveryMs: 20, gatherMs: 5 });
-  const hear = async (count: number): Promise<void> => {
-    while (said.length < count) await new Promise<void>((resolve) => (wake = resolve));
-  };
-  return { announcer, host, said, hear };
-}
-
-const change = <K extends Change['name']>(name: K, detail: object): Change => ({ name, detail }) as Change;
-const started = (id: string): Change => change('upload-started', { id, chunkCount: 1, resumedBytes: 0 });
-const failed = (name: string): Change =>
-  change('upload-failed', { id: name, name, code: 'network', retryable: true });
+import { change, failed, listen, started } from './listening.ts';
 
 describe('announcements', () => {
   it('read no list while files are added, however many there are', () => {
@@ -156,6 +121,39 @@ describe('announcements', () => {
     expect(said).to.deep.equal([]);
   });
 
+  const ended = (doneCount: number, failedCount: number): Change =>
+    change('uploads-finished', { doneCount, failedCount, canceledCount: 0, waitingCount: 0 });
+  const cause = (name: string): string => `${name}: ${ENGLISH.network}`;
+
+  for (const [title, names, end, text] of [
+    ['the only file', ['a.txt'], ended(0, 1), cause('a.txt')],
+    ['the last file', ['a.txt'], ended(2, 1), `Finished: 2 files uploaded. ${cause('a.txt')}`],
+    ['the last files', ['a.txt', 'b.txt'], ended(0, 2), `2 files failed to upload. ${cause('a.txt')}`],
+    [
+      'the last file, after others',
+      ['b.txt'],
+      ended(1, 3),
+      `Finished: 1 file uploaded. 3 files failed to upload. ${cause('b.txt')}`,
+    ],
+  ] as const)
+    it(`report the failure of ${title} once, with its cause and the end`, async () => {
+      const { announcer, said, hear } = listen(snapshot([]));
+      for (const name of names) announcer.onChange(failed(name));
+      announcer.onChange(end);
+      expect(said).to.deep.equal([]);
+      await hear(1);
+      expect(said).to.deep.equal([text]);
+      expect(announcer.spoken.polite).to.equal(undefined);
+    });
+
+  it('report an earlier failure in the end, without its cause', async () => {
+    const { announcer, said, hear } = listen(snapshot([]));
+    announcer.onChange(failed('a.txt'));
+    await hear(1);
+    announcer.onChange(ended(1, 1));
+    expect(said).to.deep.equal([cause('a.txt'), 'Finished: 1 file uploaded. 1 file failed to upload.']);
+  });
+
   for (const [title, counts, text] of [
     ['of one that failed', [0, 1, 0], 'Finished. 1 file failed to upload.'],
     ['of one that was canceled', [0, 0, 1], 'Finished. 1 file canceled.'],
@@ -233,7 +231,7 @@ describe('announcements', () => {
     afterEach(() => clock.restore());
 
     it('report totals with the time left, and none while nothing is sent', async () => {
-      const { announcer, host, said } = listen(snapshot([file('a', 'paused', 100)]));
+      const { announcer, host, said } = listen(snapshot([file('a', 'uploading', 100)]));
       announcer.onChange(started('a'));
       await clock.pass(4);
       expect(said).to.deep.equal([]);
@@ -250,6 +248,30 @@ describe('announcements', () => {
         await clock.pass(20);
         expect(said.at(-1)).to.equal(expected);
       }
+    });
+
+    it('report why all files wait once, and again after it was over', async () => {
+      const files = (phase: 'paused' | 'uploading', pauseReason?: 'offline' | 'rate-limited'): Snapshot =>
+        snapshot(['a', 'b'].map((name) => file(name, phase, 100, 0.5, pauseReason && { pauseReason })));
+      const { announcer, host, said } = listen(files('paused', 'offline'));
+      announcer.onChange(started('a'));
+      for (const next of [
+        files('paused', 'offline'),
+        files('paused', 'rate-limited'),
+        files('uploading'),
+        files('paused', 'offline'),
+      ]) {
+        await clock.pass(25);
+        await clock.pass(40);
+        host.snapshot = next;
+      }
+      await clock.pass(60);
+      announcer.stop();
+      expect(said.filter((text) => !/%/.test(text))).to.deep.equal([
+        'Waiting for connection',
+        'Server busy, retrying soon',
+        'Waiting for connection',
+      ]);
     });
 
     it('report no start of files that are all done by then', async () => {
@@ -318,7 +340,7 @@ describe('announcements', () => {
     announcer.onChange(
       change('uploads-finished', { doneCount: 1, failedCount: 0, canceledCount: 0, waitingCount: 0 }),
     );
-    host.snapshot = snapshot([file('a', 'queued', 100), file('b', 'queued', 100)]);
+    host.snapshot = snapshot([file('a', 'queued', 100), file('b', 'committing', 100)]);
     announcer.onChange(started('b'));
     await hear(3);
     expect(said).to.deep.equal(['Uploading 1 file', 'Finished: 1 file uploaded.', 'Uploading 2 files']);

@@ -284,7 +284,8 @@ describe('no text is hard-coded', () => {
       expect(said.filter((text) => unnamed(text) !== '')).to.deep.equal([]);
     }
     expect(unnamed(PSEUDO.announceUndo(PSEUDO.undoableCancel(2)))).to.equal('');
-    expect(unnamed(PSEUDO.announcePaused(2))).to.equal('');
+    for (const name of ['Paused', 'Resumed', 'Retrying', 'Restored'] as const)
+      expect(unnamed(PSEUDO[`announce${name}`](2))).to.equal('');
   });
 
   it('in any style', () => {

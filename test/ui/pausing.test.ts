@@ -57,14 +57,14 @@ describe('a pause by the user', () => {
     expect(finished).to.have.length(1);
   });
 
-  it('of one file after the other is announced with the number of paused files, as is each resume', async () => {
+  it('of one file after the other is announced with its name, as is each resume', async () => {
     const { element, names, announced, finished } = await uploading(3);
     const press = async (action: string, at: number, text: string): Promise<void> => {
       button(element, `${action}: ${names[at]}`).click();
       expect(await hear(announced, text)).to.deep.equal([text]);
     };
-    await press('Pause', 1, 'Paused: 1 file');
-    await press('Pause', 2, 'Paused: 2 files');
+    await press('Pause', 1, `Paused: ${names[1]}`);
+    await press('Pause', 2, `Paused: ${names[2]}`);
     expect(finished).to.deep.equal([]);
     const first = nextEvent(element, 'uploads-finished');
     button(element, `Resume: ${names[1]}`).click();
@@ -82,7 +82,7 @@ describe('a pause by the user', () => {
     for (const { name } of element.snapshot.files)
       await addFault({ operation: 'commit', match: { fileName: name }, delayMs: 60_000 });
     button(element, 'Resume all').click();
-    await hear(announced, 'Uploading 2 files');
+    await hear(announced, 'Resuming 2 files');
   });
 
   it('of a file, and the resume of another, are announced without the files that stay paused', async () => {
@@ -91,18 +91,18 @@ describe('a pause by the user', () => {
     await hear(announced, 'Paused: 2 files');
     await addFault({ operation: 'commit', match: { fileName: names[1] ?? '' }, delayMs: 60_000 });
     button(element, `Resume: ${names[1]}`).click();
-    await hear(announced, 'Uploading 1 file');
+    await hear(announced, `Resuming: ${names[1]}`);
   });
 
   it('is not what a cancel announces, although it can be undone', async () => {
     const { element, names, announced } = await uploading(4);
     await element.pause(element.snapshot.files[1]?.id);
-    expect(await hear(announced, 'Paused: 1 file')).to.have.length(1);
+    expect(await hear(announced, `Paused: ${names[1]}`)).to.have.length(1);
     button(element, `Cancel: ${names[2]}`).click();
     await shown(() => announced.length > 0);
     expect(announced.splice(0).join()).to.match(/^Upload canceled: [^,]+$/);
     await element.pause();
-    expect(await hear(announced, 'Paused: 2 files')).to.have.length(1);
+    expect(await hear(announced, `Paused: ${names[3]}`)).to.have.length(1);
     expect(announced).to.deep.equal([]);
   });
 });

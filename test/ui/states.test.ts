@@ -81,7 +81,7 @@ describe('the sign-in panel', () => {
     await element.show(STATES['sign-in-popup'] as Snapshot);
     expect(textOf(element)).to.contain('Continue in the sign-in window');
     button(element, 'Open again').click();
-    button(element, 'Cancel').click();
+    button(element, 'Cancel sign-in').click();
     expect(element.calls).to.deep.equal([['signIn'], ['signIn'], ['cancelSignIn']]);
     await element.show(STATES['sign-in-blocked'] as Snapshot);
     expect(textOf(element)).to.contain('Your browser blocked the sign-in window.');
@@ -107,7 +107,7 @@ describe('the sign-in panel', () => {
     const element = await show('sign-in-prompt');
     const { right } = button(element, 'Sign in').getBoundingClientRect();
     await element.show(STATES['sign-in-popup'] as Snapshot);
-    expect(button(element, 'Cancel').getBoundingClientRect().right).to.be.lessThan(right - 40);
+    expect(button(element, 'Cancel sign-in').getBoundingClientRect().right).to.be.lessThan(right - 40);
   });
 
   it('is hidden while the page is asked for a token by `getToken`', async () => {

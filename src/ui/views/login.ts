@@ -72,7 +72,7 @@ export function loginStep(view: LoginView): TemplateResult {
         <p>${messages.waitText}</p>`,
       );
     case 'signed-in':
-      return panel(view, messages.done);
+      return panel(view, messages.signedIn);
     default:
       // Screen readers announce the error once, but not the seconds.
       return panel(

@@ -49,7 +49,7 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
       ${text ? html`<p class="text" part=${auth.error ? 'error' : 'sign-in-text'}>${text}</p>` : nothing}
     </div>
     <div class="choices">
-      ${auth.state === 'prompt' ? nothing : button('cancel-sign-in', messages.cancel, () => commands.cancelSignIn(), { kind: 'plain' })}
+      ${auth.state === 'prompt' ? nothing : button('cancel-sign-in', messages.cancelSignIn, () => commands.cancelSignIn(), { kind: 'plain' })}
       ${canContinueHere(state) ? button('continue-here', messages.continueHere, () => commands.signIn('redirect'), { kind: 'plain' }) : nothing}
       ${canSignIn ? button('sign-in', label, () => commands.signIn(), { kind: auth.state === 'prompt' ? 'primary' : undefined }) : nothing}
     </div>
