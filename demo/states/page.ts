@@ -1,9 +1,8 @@
 // Every state of the element, in the look that the visitor selects.
 
-import { createFormat } from '../../src/ui/format.ts';
 import { ENGLISH, type Messages } from '../../src/ui/messages.ts';
 import { addThemes, applyLook } from '../look.ts';
-import { showState, TITLES } from './states.ts';
+import { showState, TITLES, translate } from './states.ts';
 import { WidgetFixture } from './widget-fixture.ts';
 
 const LOCALES = import.meta.glob<Messages>('../../src/locales/*.ts', { import: 'default' });
@@ -35,7 +34,7 @@ async function apply(): Promise<void> {
     fixture.setAttribute('density', text('density'));
     fixture.lang = text('lang');
     fixture.style.inlineSize = `${text('width')}px`;
-    fixture.more = { ...fixture.more, messages, format: createFormat(text('lang')) };
+    translate(fixture, messages);
     fixture.requestUpdate();
   }
 }

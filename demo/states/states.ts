@@ -1,5 +1,7 @@
 // The states that the site and the pictures show, by name.
 
+import { createFormat } from '../../src/ui/format.ts';
+import { ENGLISH, type Messages } from '../../src/ui/messages.ts';
 import { STATES } from './snapshots.ts';
 import type { WidgetFixture } from './widget-fixture.ts';
 
@@ -48,8 +50,21 @@ export function showState(fixture: WidgetFixture, state: string): void {
     },
     undo: {
       snapshot: errors,
-      more: { undo: { ids: new Set(canceled.map(({ id }) => id)), text: 'Upload canceled' } },
+      more: {
+        undo: { ids: new Set(canceled.map(({ id }) => id)), text: ENGLISH.undoableCancel(canceled.length) },
+      },
     },
   };
   Object.assign(fixture, changes[state] ?? { snapshot: STATES[state] ?? fixture.snapshot });
+}
+
+/** Shows a fixture in another language. */
+export function translate(fixture: WidgetFixture, messages: Messages): void {
+  const { undo } = fixture.more;
+  fixture.more = {
+    ...fixture.more,
+    messages,
+    format: createFormat(messages.locale),
+    undo: undo && { ...undo, text: messages.undoableCancel(undo.ids.size) },
+  };
 }

@@ -93,6 +93,10 @@ export const controls = css`
     .actions {
       gap: 8px;
     }
+
+    .row .problem {
+      padding-inline-end: calc(22px - 0.7em);
+    }
   }
 
   .badge {

@@ -291,6 +291,12 @@ export const list = css`
       display: none;
     }
 
+    /* It looks like a text: below the other texts. */
+    .choices .plain:only-child {
+      flex: none;
+      margin-inline-start: calc(-0.65em - 1px);
+    }
+
     /* The buttons say what it is. */
     .listed:not(.dragging) > .invitation {
       display: none;

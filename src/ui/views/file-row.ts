@@ -142,6 +142,7 @@ function statusOf(
   const size = hasBegun ? messages.sizeOf(format.size(file.sentBytes), total) : total;
   const line = facts(
     percent,
+    checkedOf(file, format),
     folder !== undefined && folder.failedCount > 0 && messages.failed(folder.failedCount),
     isSending && file.remainingMs !== undefined && leftOf(file.remainingMs, messages, format),
     size,
@@ -161,9 +162,22 @@ function causeOf({ code, status = 0 }: ErrorSnapshot, messages: Messages): strin
 export const isHandedOver = ({ phase, sentBytes, sizeBytes }: FileSnapshot): boolean =>
   phase === 'uploading' && sentBytes >= sizeBytes - 1;
 
-/** Renders the non-empty items, separated by dots. */
-export const facts = (...all: readonly (string | false)[]): TemplateResult =>
-  html`<span class="facts">${all.map((fact) => (fact ? html`<span><bdi>${fact}</bdi></span>` : nothing))}</span>`;
+/** How much of a large file is hashed, while nothing of it is sent: the bar has no value then. */
+const checkedOf = (
+  { phase, sentBytes, hashedBytes, sizeBytes }: FileSnapshot,
+  format: Format,
+): string | false =>
+  phase === 'hashing' &&
+  sizeBytes > SMALL_BYTES &&
+  sentBytes === 0 &&
+  hashedBytes > 0 &&
+  format.percent(hashedBytes / sizeBytes);
+
+/** Renders the non-empty items, separated by dots. Screen readers read the percentage only as the value of the bar. */
+export const facts = (percent: string | false, ...others: readonly (string | false)[]): TemplateResult =>
+  html`<span class="facts">${[percent, ...others].map((fact, index) =>
+    fact ? html`<span aria-hidden=${index === 0 ? 'true' : nothing}><bdi>${fact}</bdi></span>` : nothing,
+  )}</span>`;
 
 /** When the next attempt starts, as text. */
 export function retryText(seconds: number, messages: Messages, format: Format): string {
