@@ -104,7 +104,12 @@ export interface SecureUploader {
  * @cssproperty [--secure-uploader-warning=#8a5300] - Color of warnings, and of files that have to be chosen again.
  * @cssproperty [--secure-uploader-success=#15734a] - Color of completed files.
  * @cssproperty [--secure-uploader-radius=12px] - Corner radius of the container; inner radii follow.
+ * @cssproperty [--secure-uploader-button-radius] - Corner radius of buttons; 0.6 of the container's by default.
+ * @cssproperty [--secure-uploader-row-padding=0.8em] - Space above and below a row; 0.55em in narrow places. Without effect in
+ *   `density="compact"`.
+ * @cssproperty [--secure-uploader-bar-height=4px] - Height of progress bars.
  * @cssproperty [--secure-uploader-font=inherit] - Font family.
+ * @cssproperty [--secure-uploader-font-weight=500] - Weight of names and buttons, as a number; titles have 100 more.
  * @cssproperty [--secure-uploader-font-size=0.9375em] - Font size; all dimensions follow.
  * @cssproperty [--secure-uploader-list-height=30em] - Maximum height of the list; with `none` the page scrolls instead.
  *

@@ -3,6 +3,7 @@
 import type { TemplateResult } from 'lit';
 import type { Change } from '../core/changes.ts';
 import type { SettingsInput } from '../core/config.ts';
+import { isLoopback } from '../core/loopback.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import type { CurrentUser } from '../core/user.ts';
 import type { Uploader } from '../engine/uploader.ts';
@@ -15,6 +16,7 @@ import { createThumbnails } from './late-thumbnails.ts';
 import { LeaveController, type LeaveHost } from './leave-controller.ts';
 import { ListKeys } from './list-keys.ts';
 import { LoginController, type LoginHost } from './login-controller.ts';
+import { pageOf } from './page.ts';
 import { resume } from './resume.ts';
 import { createRowOrder } from './row-order.ts';
 import { styles } from './styles/styles.ts';
@@ -81,6 +83,11 @@ export class Uploads {
     });
     new FocusController(host);
     new LeaveController(host);
+    // Only where pages are developed: others don't need the code, nor the time.
+    if (isLoopback(pageOf(host.renderRoot).location.hostname))
+      import('./check-properties.ts')
+        .then(({ warnOfProperties }) => warnOfProperties(host.renderRoot, this.styles.join('')))
+        .catch(() => undefined);
     host.addController({
       hostDisconnected: () => announcer.stop(),
       hostUpdated: () => {
@@ -119,13 +126,6 @@ export class Uploads {
     this.uploader.signIn(via);
   }
 
-  /** Removes all files and rejections. */
-  removeAll(): void {
-    const { files, rejections } = this.uploader.snapshot;
-    if (files.length + rejections.length === 0) return;
-    this.#undo.complete();
-    // `clear()` also dismisses rejections.
-    void Promise.allSettled([...files.map(({ id }) => this.uploader.remove(id)), this.uploader.clear()]);
   /** Calls `run`, and announces what it has changed. */
   async #do(deed: Deed, run: () => Promise<void>): Promise<void> {
     const { files } = this.shown;
@@ -133,6 +133,13 @@ export class Uploads {
     this.#announcer.tell(deed, files, this.shown.files);
   }
 
+  /** Removes all files and rejections. */
+  removeAll(): void {
+    const { files, rejections } = this.uploader.snapshot;
+    if (files.length + rejections.length === 0) return;
+    this.#undo.complete();
+    // `clear()` also dismisses rejections.
+    void Promise.allSettled([...files.map(({ id }) => this.uploader.remove(id)), this.uploader.clear()]);
   }
 
   /** Returns the complete interface. `state.snapshot` is that of the engine. */

@@ -8,11 +8,11 @@ export const buttons = css`
     min-block-size: 2.4em;
     padding: 0.35em 0.95em;
     font: inherit;
-    font-weight: 500;
+    font-weight: var(--_weight);
     color: inherit;
     background: var(--_surface);
     border: 1px solid var(--_edge);
-    border-radius: var(--_inner);
+    border-radius: var(--_button);
     cursor: pointer;
   }
 
@@ -113,10 +113,10 @@ export const controls = css`
 
   .bar {
     position: relative;
-    block-size: 4px;
+    block-size: var(--_bar);
     overflow: clip;
     background: color-mix(in srgb, var(--_text) 10%, var(--_surface));
-    border-radius: 2px;
+    border-radius: calc(var(--_bar) / 2);
     contain: strict;
   }
 
@@ -171,7 +171,7 @@ export const controls = css`
   @media (forced-colors: active) {
     .bar {
       border: 1px solid CanvasText;
-      block-size: 6px;
+      block-size: calc(var(--_bar) + 2px);
     }
 
     .sent {

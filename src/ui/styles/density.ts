@@ -51,7 +51,7 @@ export const density = css`
         gap: 0 0.75em;
         align-items: baseline;
         /* The bar is in the lower part. */
-        padding-block: 0.4em 0.55em;
+        padding-block: 0.4em max(0.55em, 0.25em + var(--_bar));
       }
 
       .row .name {
@@ -67,11 +67,11 @@ export const density = css`
     /* Two lines, and the bar below them. */
     @container (inline-size < 37em) {
       .row {
-        padding-block: 0 0.55em;
+        padding-block: 0 max(0.55em, 0.25em + var(--_bar));
       }
 
       .row:is(:has(.problem), .retrying) {
-        padding-block: 0.4em 0.6em;
+        padding-block: 0.4em max(0.6em, 0.25em + var(--_bar));
       }
     }
   }

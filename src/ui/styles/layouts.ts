@@ -34,7 +34,7 @@ export const layouts = css`
     inline-size: auto;
     block-size: auto;
     color: var(--_text);
-    font-weight: 600;
+    font-weight: var(--_heavy);
     background: color-mix(in srgb, var(--_tint) 92%, transparent);
     border: 2px dashed var(--_accent);
     border-radius: var(--_radius);

@@ -15,12 +15,14 @@ export const list = css`
   }
 
   .row {
+    --_row: var(--secure-uploader-row-padding, 0.8em);
     position: relative;
     display: grid;
     grid-template-columns: auto minmax(0, 1fr) auto;
     gap: 0 0.85em;
     align-items: center;
-    padding-block: 0.8em;
+    /* The bar is in the lower part. */
+    padding-block: var(--_row) max(var(--_row), 0.25em + var(--_bar));
     padding-inline: 1em 0.6em;
   }
 
@@ -46,7 +48,7 @@ export const list = css`
 
   .row > .badge {
     font-size: 0.7em;
-    font-weight: 600;
+    font-weight: var(--_heavy);
     inline-size: 3.5em;
     block-size: 3.5em;
   }
@@ -88,7 +90,7 @@ export const list = css`
     /* The width of a digit, so that another font is another size of the box, which is observed (shown-name.ts). */
     padding-block-end: 1ch;
     margin-block-end: -1ch;
-    font-weight: 500;
+    font-weight: var(--_weight);
   }
 
   .name > bdi {
@@ -169,8 +171,10 @@ export const list = css`
     content: '·' / '';
   }
 
+  /* Up to the icons of the buttons, not to their edges, which are not visible. */
   .problem {
     margin-block-start: 0.2em;
+    padding-inline-end: 0.64em;
     font-size: 0.9em;
     overflow-wrap: anywhere;
   }
@@ -271,8 +275,8 @@ export const list = css`
 
   @container (inline-size < 26em) {
     .row {
+      --_row: var(--secure-uploader-row-padding, 0.55em);
       gap: 0 0.6em;
-      padding-block: 0.55em;
     }
 
     .row > .actions {
@@ -340,8 +344,6 @@ export const list = css`
       white-space: pre-wrap;
       overflow-wrap: anywhere;
     }
-  }
-`;
 
     .cut {
       font-size: inherit;
@@ -352,3 +354,5 @@ export const list = css`
     .end::before {
       content: none;
     }
+  }
+`;

@@ -38,7 +38,7 @@ export const login = css`
 
     label {
       gap: 0.25em;
-      font-weight: 500;
+      font-weight: var(--_weight);
     }
 
     :is(input, select) {
@@ -83,7 +83,7 @@ export const login = css`
 
     .error {
       color: var(--_danger);
-      font-weight: 500;
+      font-weight: var(--_weight);
     }
 
     .error:empty {

@@ -191,6 +191,6 @@ export const panels = css`
 
   .refused {
     color: var(--_text);
-    font-weight: 500;
+    font-weight: var(--_weight);
   }
 `;

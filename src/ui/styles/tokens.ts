@@ -17,6 +17,10 @@ export const palette = css`
     --_success: var(--secure-uploader-success, light-dark(#15734a, #6fd3a4));
     --_radius: var(--secure-uploader-radius, 12px);
     --_inner: calc(var(--_radius) * 0.6);
+    --_button: var(--secure-uploader-button-radius, var(--_inner));
+    --_weight: var(--secure-uploader-font-weight, 500);
+    --_heavy: min(1000, var(--_weight) + 100);
+    --_bar: var(--secure-uploader-bar-height, 4px);
     --_edge: color-mix(in srgb, var(--_text) 50%, var(--_surface));
     --_tint: color-mix(in srgb, var(--_accent) 7%, var(--_surface));
     --_hover: color-mix(in srgb, var(--_text) 6%, transparent);
@@ -64,7 +68,7 @@ export const tokens = css`
 
   .title,
   .headline {
-    font-weight: 600;
+    font-weight: var(--_heavy);
   }
 
   .silent {
