@@ -36,7 +36,9 @@ export function createThumbnails(
   };
   const warn = (): void => {
     if (navigator.onLine)
-      warnOnceHere('The code for thumbnails could not be loaded. Serve all files of this version from one folder.');
+      warnOnceHere(
+        'The code for thumbnails could not be loaded. Serve all files of this version from one folder.',
+      );
   };
   return {
     preload: () => {

@@ -1,14 +1,11 @@
 // Thumbnails in the list: which files get one, when, and what it costs.
 
 import { expect } from '@open-wc/testing';
-import type { ReactiveControllerHost } from 'lit';
 import type { SecureUploader } from '../../src/define.ts';
 import { crcOf } from '../../src/photos/png.ts';
 import { Thumbnails } from '../../src/photos/thumbnails.ts';
-import { createThumbnails } from '../../src/ui/late-thumbnails.ts';
 import { stopClock } from '../support/clock.ts';
 import { deferred, quietFor, settled, until } from '../support/collect.ts';
-import { captureWarnings } from '../support/console.ts';
 import { signOutElsewhere } from '../support/other-page.ts';
 import { replace, world } from '../support/world.ts';
 import { all, one, shown, textFile } from './support.ts';
@@ -383,36 +380,5 @@ describe('thumbnails', () => {
     await shown(() => element.renderRoot.querySelector('.row'));
     await until(quietFor(100, () => performance.getEntriesByType('resource').length));
     expect(all(element, 'canvas')).to.have.length(0);
-  });
-});
-
-describe('the code for thumbnails', () => {
-  const load = async (isOnline: boolean): Promise<readonly string[]> => {
-    const host = { requestUpdate: () => undefined } as unknown as ReactiveControllerHost;
-    const loaded = deferred();
-    const code = {
-      thumbnails: () => {
-        loaded.resolve(undefined);
-        return Promise.reject(new TypeError('Failed to fetch'));
-      },
-      tasks: () => import('../../src/photos/photo-tasks.ts'),
-    };
-    replace(navigator, 'onLine', isOnline);
-    let found: readonly string[] = [];
-    await captureWarnings(async (warnings) => {
-      found = warnings;
-      createThumbnails(host, () => undefined, code).preload();
-      await loaded.promise;
-      await settled();
-    });
-    return found;
-  };
-
-  it('that could not be loaded is named on the console, once, and not while the browser is offline', async () => {
-    expect(await load(false)).to.deep.equal([]);
-    expect(await load(true)).to.deep.equal([
-      'secure-uploader: The code for thumbnails could not be loaded. Serve all files of this version from one folder.',
-    ]);
-    expect(await load(true)).to.deep.equal([]);
   });
 });
