@@ -1,6 +1,7 @@
 // Commands of the buttons: calls of public methods of the element, and of some methods of the engine.
 
 import { UploaderError } from '../core/errors.ts';
+import type { FileId } from '../core/types.ts';
 import type { UndoController } from './undo-controller.ts';
 import type { Commands, FrameCommands } from './views/state.ts';
 
@@ -52,6 +53,7 @@ export const createCommands = (
   host: CommandHost,
   engine: CommandEngine,
   undo: Pick<UndoController, 'run' | 'undo' | 'hold'>,
+  retryFiles: (ids: readonly FileId[]) => Promise<void>,
 ): Commands => ({
   ...frame,
   start: () => run(host, host.start()),
@@ -61,6 +63,7 @@ export const createCommands = (
   undo: (id) => undo.undo(id),
   holdUndo: (isHeld) => undo.hold(isHeld),
   retry: (id, name) => run(host, host.retry(id, name)),
+  retryFiles: (ids) => run(host, retryFiles(ids)),
   remove: (id) => undo.run('removed', id),
   clear: () => run(host, host.clear()),
   signIn: (via) => run(host, host.signIn(via)),

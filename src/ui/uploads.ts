@@ -71,7 +71,11 @@ export class Uploads {
       (...command) => void uploader.apply(...command),
       (text) => announcer.say(text),
     );
-    this.#commands = createCommands(frameCommands, host, uploader, this.#undo);
+    this.#commands = createCommands(frameCommands, host, uploader, this.#undo, (ids) =>
+      this.#do('retried', async () => {
+        await Promise.all(ids.map((id) => uploader.retry(id)));
+      }),
+    );
     this.#countdown = new Countdown(host);
     this.#rows = new WindowController(host);
     this.#order = createRowOrder(host);

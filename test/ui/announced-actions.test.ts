@@ -4,6 +4,7 @@ import { expect } from '@open-wc/testing';
 import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { SecureUploader } from '../../src/define.ts';
 import type { AuthState, Change, FileSnapshot, Phase } from '../../src/index.ts';
+import { ENGLISH } from '../../src/ui/messages.ts';
 import { addFault, uniqueName } from '../service/reference.ts';
 import { stopClock } from '../support/clock.ts';
 import { world } from '../support/world.ts';
@@ -144,6 +145,7 @@ describe('the element says', () => {
     await shown(() => element.snapshot.files.every(({ phase }) => phase === 'failed'));
     for (const fileName of names)
       await addFault({ operation: 'commit', match: { fileName }, delayMs: 60_000 });
-    expect(await heard(element, 'Retry failed files')).to.equal('Retrying 2 files');
+    const cause = `Try again: ${ENGLISH.forbidden}`;
+    expect(await heard(element, cause)).to.equal('Retrying 2 files');
   });
 });

@@ -50,10 +50,7 @@ describe('a cause', () => {
       failed('d.txt', 'timeout'),
     ]);
     button(element, `Retry: ${ENGLISH.timeout}`).click();
-    expect(element.calls).to.deep.equal([
-      ['retry', 'id-b.txt'],
-      ['retry', 'id-d.txt'],
-    ]);
+    expect(element.calls).to.deep.equal([['retryFiles', ['id-b.txt', 'id-d.txt']]]);
   });
 
   it('that a retry does not help has no button', async () => {

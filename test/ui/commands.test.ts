@@ -27,6 +27,7 @@ type Method =
       | 'dropRestored'
       | 'addInput'
       | 'tryAgain'
+      | 'retryFiles'
     >
   | 'move'
   | 'signOut';
@@ -156,7 +157,10 @@ describe('a command of a button', () => {
   /** Returns the commands of an element whose methods return `answer()`. */
   function commandsThat(answer: () => Promise<void>): Commands {
     const host = hostThat(answer);
-    return createCommands(createFrameCommands(host, own), host, engine, undo);
+    return createCommands(createFrameCommands(host, own), host, engine, undo, (ids) => {
+      calls.push(['retryFiles', ids]);
+      return answer();
+    });
   }
   const NAMES = {
     ...COMMANDS,
@@ -169,6 +173,7 @@ describe('a command of a button', () => {
     dropRestored: [],
     addInput: [[file]],
     tryAgain: [],
+    retryFiles: [['id']],
   } as Readonly<Record<keyof Commands, readonly unknown[]>>;
 
   it('calls the method of its name, with its arguments', () => {

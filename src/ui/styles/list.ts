@@ -297,7 +297,7 @@ export const list = css`
 
     /* It looks like a text: below the other texts. */
     .choices .plain:only-child {
-      flex: none;
+      flex: 0 1 auto;
       margin-inline-start: calc(-0.65em - 1px);
     }
 

@@ -39,14 +39,10 @@ function panelOf(
     </div>
     ${
       retriable.length > 0
-        ? button(
-            'retry-cause',
-            label,
-            () => {
-              for (const { id } of retriable) commands.retry(id);
-            },
-            { kind: look, name: messages.actionOn(label, sentence) },
-          )
+        ? button('retry-cause', label, () => commands.retryFiles(retriable.map(({ id }) => id)), {
+            kind: look,
+            name: messages.actionOn(label, sentence),
+          })
         : nothing
     }
   </div>`;

@@ -102,6 +102,7 @@ export interface Commands extends FrameCommands {
   /** `id` may be the path of a folder. */
   cancel(id?: FileId): void;
   retry(id?: FileId, name?: string): void;
+  retryFiles(ids: readonly FileId[]): void;
   remove(id: FileId): void;
   undo(id?: FileId): void;
   /** Stops the time in which a command can be undone, or continues it. */
