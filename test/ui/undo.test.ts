@@ -38,6 +38,8 @@ const notice = ({ element }: World<true>): HTMLElement | undefined => all(elemen
 /** Lets time pass so that the next activation does not count as a repeated one. */
 const later = (): unknown => undoSteps.push(skipTime(1000));
 
+const namesOf = ({ element }: World<true>): (string | null)[] =>
+  all(element, '.row .name').map(({ textContent }) => textContent);
 const focused = ({ element }: World<true>): Element | null | undefined => element.shadowRoot?.activeElement;
 
 async function render({ element }: World<true>): Promise<void> {
@@ -207,10 +209,7 @@ describe('a long list', () => {
     const names = Array.from('abcdefghijkl', (name) => `${name}.txt`);
     const stage = await open(...names.slice(0, 3));
     await stage.element.addFiles(names.slice(3).map((name) => freshFile(900, name)));
-    const order = (): string =>
-      all(stage.element, '.row .name')
-        .map(({ textContent }) => textContent?.replace('.txt', ''))
-        .join('');
+    const order = (): string => namesOf(stage).join('').replaceAll('.txt', '');
     await render(stage);
     const time = await cancelWithClock(stage);
     expect([order(), all(stage.element, '.row.canceled').length]).to.deep.equal(['abcdefghijkl', 1]);
