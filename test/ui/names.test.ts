@@ -208,13 +208,15 @@ describe('a name that does not fit', () => {
     expect(faultsOf(nameIn(element), LONG)).to.deep.equal([]);
   });
 
-  it('is the name of the file again after the browser has translated it', async () => {
+  it('is left alone after an add-on has translated it, until the file has another name', async () => {
     const element = await shownIn('Rechnung.pdf');
     const name = nameIn(element);
     name.innerHTML = '<font><font>Invoice.pdf</font></font>';
     element.style.inlineSize = '400px';
     await settled();
-    expect(name.textContent).to.equal('Rechnung.pdf');
+    expect(name.textContent).to.equal('Invoice.pdf');
+    await element.show(snapshot([{ ...(element.snapshot.files[0] as FileSnapshot), name: 'Brief.pdf' }]));
+    expect(name.innerHTML).to.equal('Brief.pdf');
   });
 
   it('wraps instead in a very narrow place, also after it was shortened', async () => {

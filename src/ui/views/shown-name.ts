@@ -6,9 +6,11 @@ import { Directive, directive, type ElementPart } from 'lit/directive.js';
 import { cutName } from '../cut-name.ts';
 import { pageOf } from '../page.ts';
 
-/** The whole name that each element shows: a translation by the browser replaces its text. */
+/** The whole name that each element shows, unless an add-on has translated it. */
 const names = new WeakMap<Element, string>();
 const nameIn = (element: Element): string => names.get(element) ?? '';
+
+const BORDER_BOX = { box: 'border-box' } as const;
 
 /** The observer of each window. It reports new names, and all whose space, font or size has changed, before they are painted. */
 const observers = new WeakMap<Window, ResizeObserver>();
@@ -20,9 +22,11 @@ function observerOf(page: ReturnType<typeof pageOf>): ResizeObserver {
   const observer = new page.ResizeObserver((entries) => {
     for (const { target } of entries) shown.add(target);
     for (const box of shown) {
-      if (box.isConnected) continue;
+      if (box.isConnected && pageOf(box) === page) continue;
       shown.delete(box);
       observer.unobserve(box);
+      // The page has moved the element. To look at its layout from here would be too early.
+      if (box.isConnected) observerOf(pageOf(box)).observe(box, BORDER_BOX);
     }
     fit(entries.map(({ target }) => target).filter((box) => shown.has(box)));
   });
@@ -33,16 +37,17 @@ function observerOf(page: ReturnType<typeof pageOf>): ResizeObserver {
 }
 
 /**
- * Shows each name whole, or without its middle if it does not fit into its box. Reads all sizes at once, between the changes. Names
- * that wrap keep their parts, which styles show whole: another height would be reported to the observer again.
+ * Shows each name whole, or without its middle if it does not fit into its box. Reads all sizes at once, between the changes.
+ * Leaves out names that wrap, whose parts styles show whole, and names that an add-on has translated: another height in the
+ * callback of an observer is an error on the page.
  */
 function fit(boxes: readonly Element[]): void {
   const shown = boxes
     .flatMap(({ firstElementChild }) => firstElementChild ?? [])
-    .filter((element) => getComputedStyle(element).whiteSpace === 'pre');
-  for (const element of shown)
-    if (element.childElementCount > 0 || element.textContent !== nameIn(element))
-      element.textContent = nameIn(element);
+    .filter(
+      (element) => element.textContent === nameIn(element) && getComputedStyle(element).whiteSpace === 'pre',
+    );
+  for (const element of shown) if (element.childElementCount > 0) element.textContent = nameIn(element);
   const cuts = shown.map(cutOf);
   for (const [index, cut] of cuts.entries()) if (cut) hide(shown[index] as Element, ...cut);
 }
@@ -100,7 +105,7 @@ class ShownName extends Directive {
     names.set(element, name);
     element.textContent = name;
     this.#observer?.unobserve(box);
-    observer.observe(box, { box: 'border-box' });
+    observer.observe(box, BORDER_BOX);
     [this.#name, this.#observer] = [name, observer];
     return noChange;
   }
