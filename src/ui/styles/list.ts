@@ -299,6 +299,7 @@ export const list = css`
     .choices .plain:only-child {
       flex: 0 1 auto;
       margin-inline-start: calc(-0.65em - 1px);
+      text-align: start;
     }
 
     /* The buttons say what it is. */
