@@ -1,8 +1,7 @@
 // Warns about custom properties of the page that look like those of the element, but do not exist.
 
 import { warnOnceHere } from '../core/warn.ts';
-
-const OURS = '--secure-uploader-';
+import { OURS } from './page-properties.ts';
 
 /** Words of other libraries, and the names that the element has for them. */
 const MEANT: readonly (readonly [word: RegExp, name: string])[] = [
@@ -50,47 +49,12 @@ function isTypo(known: string, name: string): boolean {
   );
 }
 
-/** Yields the custom properties with our prefix in rules and style sheets that these contain. */
-function* namesIn(sheet: CSSStyleSheet): Generator<string> {
-  for (const rule of rulesOf(sheet)) yield* namesInRule(rule);
-}
-
-function* namesInRule(rule: CSSRule): Generator<string> {
-  const { style, cssRules, styleSheet } = rule as Partial<CSSStyleRule & CSSImportRule>;
-  for (const name of style ?? []) if (name.startsWith(OURS)) yield name;
-  for (const inner of cssRules ?? []) yield* namesInRule(inner);
-  if (styleSheet) yield* namesIn(styleSheet);
-}
-
-/** Returns the rules of a style sheet; none if it comes from another origin. */
-function rulesOf(sheet: CSSStyleSheet): Iterable<CSSRule> {
-  try {
-    return sheet.cssRules;
-  } catch {
-    return [];
+/** Warns about `names`, which are not among the properties that the element knows. */
+export function warnOfProperties(names: readonly string[], known: ReadonlySet<string>): void {
+  for (const name of names) {
+    const meant = meantBy(name, known);
+    warnOnceHere(
+      `The custom property ${name} does not exist. ${meant ? `Did you mean ${meant}?` : 'See docs/theming.md.'}`,
+    );
   }
 }
-
-/** The documents and shadow roots that were looked at. */
-const seen = new WeakSet<Node>();
-
-/**
- * Warns about properties with our prefix that `styles`, the style sheets of the element, do not use. Looks once at the style sheets
- * of each document and shadow root around the shadow root `inside`.
- */
-export function warnOfProperties(inside: Node, styles: string): void {
-  const known = new Set(styles.match(/--secure-uploader-[\w-]+/g));
-  let root = inside as Document | ShadowRoot;
-  while ('host' in root) {
-    root = root.host.getRootNode() as Document | ShadowRoot;
-    if (seen.has(root) || !('styleSheets' in root)) break;
-    seen.add(root);
-    const found = [...root.styleSheets, ...root.adoptedStyleSheets].flatMap((sheet) => [...namesIn(sheet)]);
-    for (const name of new Set(found)) if (!known.has(name)) warn(name, meantBy(name, known));
-  }
-}
-
-const warn = (name: string, meant: string | undefined): void =>
-  warnOnceHere(
-    `The custom property ${name} does not exist. ${meant ? `Did you mean ${meant}?` : 'See docs/theming.md.'}`,
-  );

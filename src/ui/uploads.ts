@@ -17,6 +17,7 @@ import { LeaveController, type LeaveHost } from './leave-controller.ts';
 import { ListKeys } from './list-keys.ts';
 import { LoginController, type LoginHost } from './login-controller.ts';
 import { pageOf } from './page.ts';
+import { propertiesIn, unknownProperties } from './page-properties.ts';
 import { resume } from './resume.ts';
 import { createRowOrder } from './row-order.ts';
 import { styles } from './styles/styles.ts';
@@ -87,11 +88,15 @@ export class Uploads {
     });
     new FocusController(host);
     new LeaveController(host);
-    // Only where pages are developed: others don't need the code, nor the time.
-    if (isLoopback(pageOf(host.renderRoot).location.hostname))
-      import('./check-properties.ts')
-        .then(({ warnOfProperties }) => warnOfProperties(host.renderRoot, this.styles.join('')))
-        .catch(() => undefined);
+    // Only where pages are developed: others don't need the time. An element that is never in a page has no root.
+    if (host.isConnected && isLoopback(pageOf(host.renderRoot).location.hostname)) {
+      const known = propertiesIn(this.styles.join(''));
+      const unknown = unknownProperties(host.renderRoot, known);
+      if (unknown.length > 0)
+        import('./check-properties.ts')
+          .then(({ warnOfProperties }) => warnOfProperties(unknown, known))
+          .catch(() => undefined);
+    }
     host.addController({
       hostDisconnected: () => announcer.stop(),
       hostUpdated: () => {

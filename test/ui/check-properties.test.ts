@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { file } from '../../demo/states/snapshots.ts';
 import { meantBy, warnOfProperties } from '../../src/ui/check-properties.ts';
+import { propertiesIn, unknownProperties } from '../../src/ui/page-properties.ts';
 import { styles } from '../../src/ui/styles/styles.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
@@ -10,8 +11,7 @@ import { world } from '../support/world.ts';
 import { show } from './show.ts';
 import { all, one } from './support.ts';
 
-const CSS = styles.join('');
-const KNOWN = new Set(CSS.match(/--secure-uploader-[\w-]+/g));
+const KNOWN = propertiesIn(styles.join(''));
 
 /** Creates a shadow root in another one whose styles are `css`, and returns it. */
 function insideOf(css: string): ShadowRoot {
@@ -27,7 +27,7 @@ const warningsFor = async (css: string): Promise<readonly string[]> => {
   const inside = insideOf(css);
   let told: readonly string[] = [];
   await captureWarnings((warnings) => {
-    warnOfProperties(inside, CSS);
+    warnOfProperties(unknownProperties(inside, KNOWN), KNOWN);
     told = [...warnings];
   });
   return told;
