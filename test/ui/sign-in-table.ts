@@ -120,7 +120,7 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
     open: pressed(() => [newWindow()]),
     controls: {
       ...CHOOSE,
-      Cancel: asked('prompt', 'window opened'),
+      'Cancel sign-in': asked('prompt', 'window opened'),
       'Open again': asks('window focused'),
       'Cancel: a.txt': ['a.txt canceled', 'sign-in popup', 'window opened'],
     },
@@ -131,7 +131,7 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
     open: pressed(() => [newWindow(true), newWindow()]),
     controls: {
       ...CHOOSE,
-      Cancel: asked('prompt', 'window opened'),
+      'Cancel sign-in': asked('prompt', 'window opened'),
       'Open again': asked('popup', 'window opened', 'window opened'),
       'Cancel: a.txt': ['a.txt canceled', 'sign-in popup-lost', 'window opened'],
     },
@@ -172,7 +172,7 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
     open: exchanging('exchange', () => new Promise(() => undefined)),
     controls: {
       ...CHOOSE,
-      Cancel: asked('prompt'),
+      'Cancel sign-in': asked('prompt'),
       'Pause: a.txt': ['a.txt paused user', 'sign-in exchange'],
       'Cancel: a.txt': ['a.txt canceled', 'sign-in exchange'],
     },
@@ -183,7 +183,7 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
     open: exchanging('cooling', async () => ({ status: 429, body: {}, retryAfterMs: 40_000 })),
     controls: {
       ...CHOOSE,
-      Cancel: asked('prompt'),
+      'Cancel sign-in': asked('prompt'),
       'Cancel: a.txt': ['a.txt canceled', 'sign-in cooling'],
     },
   },
