@@ -2,7 +2,8 @@
 // part stays in the text, so that a name is read, found and copied whole.
 
 import { noChange } from 'lit';
-import { Directive, directive, type ElementPart } from 'lit/directive.js';
+import { AsyncDirective } from 'lit/async-directive.js';
+import { directive, type ElementPart } from 'lit/directive.js';
 import { cutName } from '../cut-name.ts';
 import { pageOf } from '../page.ts';
 
@@ -21,13 +22,7 @@ function observerOf(page: ReturnType<typeof pageOf>): ResizeObserver {
   const shown = new Set<Element>();
   const observer = new page.ResizeObserver((entries) => {
     for (const { target } of entries) shown.add(target);
-    for (const box of shown) {
-      if (box.isConnected && pageOf(box) === page) continue;
-      shown.delete(box);
-      observer.unobserve(box);
-      // The page has moved the element. To look at its layout from here would be too early.
-      if (box.isConnected) observerOf(pageOf(box)).observe(box, BORDER_BOX);
-    }
+    for (const box of shown) if (!box.isConnected) shown.delete(box);
     fit(entries.map(({ target }) => target).filter((box) => shown.has(box)));
   });
   // A font for some letters only, which loads late, changes no size.
@@ -90,8 +85,9 @@ function hide(name: Element, start: number, end: number): void {
   );
 }
 
-class ShownName extends Directive {
+class ShownName extends AsyncDirective {
   #name: string | undefined;
+  #box: Element | undefined;
   #observer: ResizeObserver | undefined;
 
   override render(_name: string): typeof noChange {
@@ -99,15 +95,28 @@ class ShownName extends Directive {
   }
 
   override update({ element }: ElementPart, [name]: [string]): typeof noChange {
-    const box = element.parentElement as Element;
-    const observer = observerOf(pageOf(element));
-    if (name === this.#name && observer === this.#observer) return noChange;
+    if (name === this.#name) return noChange;
     names.set(element, name);
     element.textContent = name;
-    this.#observer?.unobserve(box);
-    observer.observe(box, BORDER_BOX);
-    [this.#name, this.#observer] = [name, observer];
+    this.#name = name;
+    this.#box = element.parentElement as Element;
+    // A new row is in the document of its window only after the rendering.
+    queueMicrotask(() => {
+      this.disconnected();
+      if (this.isConnected) this.reconnected();
+    });
     return noChange;
+  }
+
+  /** A page that moves the element also calls this: an observer of another window would cause errors on the page. */
+  override disconnected(): void {
+    if (this.#box) this.#observer?.unobserve(this.#box);
+  }
+
+  override reconnected(): void {
+    if (!this.#box) return;
+    this.#observer = observerOf(pageOf(this.#box));
+    this.#observer.observe(this.#box, BORDER_BOX);
   }
 }
 
