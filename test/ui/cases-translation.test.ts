@@ -210,7 +210,7 @@ describe('an announcement on a page that is translated all the time', () => {
     await shown(() => count() === 2);
     for (const name of ['a.txt', 'b.txt', 'c.txt']) {
       await element.addFiles(textFile(name));
-      await shown(() => textOf(element).includes(`„${name.slice(0, 1)}“`));
+      await shown(() => textOf(element).includes(`„${name}“`));
     }
     expect(count()).to.equal(2);
     expect(region.textContent).to.contain('“');

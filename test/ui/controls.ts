@@ -23,7 +23,7 @@ async function check(
   const effect = situation.controls[name];
   await act(controlOf(stage.element, name));
   // These can be undone for some seconds. Leaving the page completes them.
-  if (/^(Cancel|Remove).+/.test(name)) {
+  if (/^(Cancel|Remove).+/.test(name) && name !== 'Cancel sign-in') {
     await shown(() => controlsOf(stage.element).some((control) => control.name === 'Undo'));
     globalThis.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
   }
