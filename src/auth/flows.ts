@@ -2,7 +2,6 @@
 // `authorize.ts` for authorization requests.
 
 import { explain } from '../core/explain.ts';
-import { kindOf } from '../core/thrown.ts';
 import { abortable, online, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import type { Authorize, NextRequest } from './authorize.ts';
@@ -25,7 +24,16 @@ import type {
 const OFFLINE_MS = 20_000;
 
 /** Errors with which a page asks for the user, as after a prompt that the user has closed. */
-const ASKS_USER = ['AbortError', 'NotAllowedError'];
+const ASKS_USER: readonly unknown[] = ['AbortError', 'NotAllowedError'];
+
+/** Returns the name of an error of the page; `undefined` if reading it throws. */
+function nameOf(thrown: unknown): unknown {
+  try {
+    return Object(thrown).name;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Opens an empty window; returns `null` if the browser blocks the window. Must run synchronously in the click handler. */
 function openWindow(): Window | null {
@@ -93,17 +101,13 @@ export function createFlows(context: FlowContext) {
       event = accept('page-token', input);
     } catch (thrown) {
       signal.throwIfAborted();
-      const kind = kindOf(thrown);
-      explain((texts) => {
-        const place = texts?.placeOf(thrown);
-        const what = place === undefined ? kind : `${kind} at ${place}`;
-        return `No valid token from the page: getToken failed (${what}).`;
-      });
-      if (ASKS_USER.includes(kind)) return refused;
+      explain((texts) => `No valid token from the page: getToken failed${texts?.failureOf(thrown) ?? ''}.`);
+      const name = nameOf(thrown);
+      if (ASKS_USER.includes(name)) return refused;
       // `fetch` throws a `TypeError` if it can't reach the server.
       return {
         type: 'failed',
-        error: { code: kind === 'TypeError' ? 'network' : 'host-token-failed' },
+        error: { code: name === 'TypeError' ? 'network' : 'host-token-failed' },
       };
     }
     if (event) return event;

@@ -1,9 +1,8 @@
 // Messages for developers that are loaded on demand, since pages that work never need them (`explain.ts`). They quote
-// nothing that a page threw or returned, because it may contain a token. In doubt, an error has no place.
+// nothing that a page threw or returned, because it may contain a token. In doubt, an error has no place. Without imports: a module
+// that is shared would be a file of its own for every page.
 
-import { isLoopback } from './loopback.ts';
-import { PLAIN_WORD, read } from './thrown.ts';
-
+const PLAIN_WORD = /^[A-Za-z]{1,32}$/;
 /** V8 writes the text of an error before the lines of its stack. Other engines write only the lines. */
 const HAS_TEXT = String(new Error('text').stack).startsWith('Error: text');
 
@@ -11,6 +10,21 @@ const HAS_TEXT = String(new Error('text').stack).startsWith('Error: text');
 const LINE_V8 = /^ {4}at (?:async |.* \()?(https?:\/\/[^\s()]+):(\d{1,7}):(\d{1,7})\)?$/;
 /** A line of a stack in other engines: `name@url:line:column`. */
 const LINE = /^.*@(https?:\/\/[^\s()]+):(\d{1,7}):(\d{1,7})$/;
+
+/** Returns a field of what was thrown; `undefined` if reading it throws. */
+function read(thrown: unknown, field: 'name' | 'message' | 'stack' | 'accessToken'): unknown {
+  try {
+    return (Object(thrown) as Record<typeof field, unknown>)[field];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the name of an error, or the type of a value that is no error. A name that is no plain word is not returned. */
+export function kindOf(thrown: unknown): string {
+  const name = read(thrown, 'name');
+  return typeof name === 'string' && PLAIN_WORD.test(name) ? name : typeof thrown;
+}
 
 /** Returns the lines of a stack without the text of the error; none if they may contain it. */
 function linesOf(stack: string, message: string, hasText: boolean): string[] {
@@ -40,6 +54,12 @@ export function placeOf(thrown: unknown, hasText = HAS_TEXT): string | undefined
   return undefined;
 }
 
+/** Says which error `getToken` has thrown, and where. */
+export function failureOf(thrown: unknown): string {
+  const place = placeOf(thrown);
+  return ` (${kindOf(thrown)}${place === undefined ? '' : ` at ${place}`})`;
+}
+
 /** Says what a page has returned instead of a token, and never a part of it. */
 export function insteadOfToken(returned: unknown): string {
   if (typeof returned === 'string') {
@@ -59,12 +79,11 @@ export function insteadOfToken(returned: unknown): string {
 
 /** Says what to check if an origin gives no response. `addedNames` are the headers that a script of the page has added. */
 export function whyNoAnswer(
-  { protocol, port, hostname }: URL,
+  { protocol, port }: URL,
   setting: string,
   addedNames?: readonly string[],
 ): string {
-  const isDevelopment = protocol === 'https:' && (port !== '' || isLoopback(hostname));
-  const scheme = isDevelopment ? ' Is it https there, or http?' : '';
+  const scheme = protocol === 'https:' && port !== '' ? ' Is it https there, or http?' : '';
   return `Check ${setting}, CORS and connect-src.${scheme}${addedNames ? hintOf(addedNames) : ''}`;
 }
 

@@ -1,7 +1,7 @@
 // Last stage of the pipeline: commits the upload with the hashes and receipts of all chunks. Does nothing without `commitPath`.
 
 import { codeFacts } from '../core/error-codes.ts';
-import { toUploaderError, UploaderError } from '../core/errors.ts';
+import { UploaderError } from '../core/errors.ts';
 import type { Calls, CommitAnswer, Session, StoredChunk } from '../core/types.ts';
 import type { CommitPoller } from './commit-poller.ts';
 import type { SessionParts, UploadSession } from './upload-session.ts';
@@ -86,8 +86,8 @@ export async function commit(
       await parts.retrying(() => parts.calls.presign(handle, asked, signal), signal);
     } catch (error) {
       signal.throwIfAborted();
-      const { code } = toUploaderError(error, 'bad-response', 'The session could not be asked for');
-      return !codeFacts(code).endsSession && code !== 'forbidden';
+      if (!(error instanceof UploaderError)) throw error;
+      return !codeFacts(error.code).endsSession && error.code !== 'forbidden';
     }
     return true;
   };

@@ -1,8 +1,7 @@
 // The kind and the place of an error of the page, without its text, in the stacks of all engines.
 
 import { expect } from '@open-wc/testing';
-import { placeOf } from '../../src/core/explanations.ts';
-import { kindOf } from '../../src/core/thrown.ts';
+import { kindOf, placeOf } from '../../src/core/explanations.ts';
 
 const APP = 'https://page.test/app.js';
 const errorWith = (stack: unknown, message: unknown = 'no token'): unknown => ({

@@ -1,4 +1,4 @@
-// The code for thumbnails, if it could not be loaded.
+// What the developer of a page reads if the code for thumbnails can't be loaded.
 
 import { expect } from '@open-wc/testing';
 import type { ReactiveControllerHost } from 'lit';
