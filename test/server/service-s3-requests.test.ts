@@ -74,9 +74,9 @@ for (const variant of ['hono', 'express'] as const) {
       // It ends after it has seen that all connections are closed.
       await example.stop();
       assert.ok(!example.output().includes(SECRET), example.output());
-      const [url, ...lines] = example.output().trim().split('\n');
-      assert.equal(url, example.baseUrl);
+      const lines = example.output().trim().split('\n');
       for (const line of lines) assert.doesNotThrow(() => JSON.parse(line), line);
+      assert.equal(JSON.parse(lines[0] ?? '').url, example.baseUrl);
     });
   });
 }

@@ -111,7 +111,7 @@ export async function startExample(
   const baseUrl = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', (text) => {
       said += text;
-      const [url] = /http:\S+/.exec(String(text)) ?? [];
+      const [url] = /http:[^\s"]+/.exec(String(text)) ?? [];
       if (url) resolve(url);
     });
     void ended.then(() => reject(new Error(`the example ended: ${said}`)));

@@ -1,5 +1,6 @@
 // Connections to PostgreSQL, directly or through a pooler such as PgBouncer, and the tables of the service.
 import { Pool, type PoolClient, type QueryResult } from 'pg';
+import { within } from './log.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 
 /**
@@ -44,8 +45,10 @@ export function connect(connectionString: string, max: number): Database {
       client.release(isBroken);
     }
   }
-  const run = (text: string, values: unknown[] = []) => transaction((client) => client.query(text, values));
-  return { transaction, run, end: () => pool.end() };
+  const named: Database['transaction'] = (work, first) =>
+    within('database', 'transaction', () => transaction(work, first));
+  const run = (text: string, values: unknown[] = []) => named((client) => client.query(text, values));
+  return { transaction: named, run, end: () => pool.end() };
 }
 
 /** Brings the tables up to date. All processes may do this at the same time, also beside those of an older version. */

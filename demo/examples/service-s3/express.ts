@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import express, { type ErrorRequestHandler } from 'express';
+import { log } from './log.ts';
 import { close, handle, started } from './service.ts';
 import { settings } from './settings.ts';
 import { endWith, PATIENCE } from './shutdown.ts';
@@ -47,6 +48,6 @@ app.use(refuse);
 started().catch(() => undefined);
 const server = createServer(PATIENCE, app).listen(settings.port, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
-  console.log(`http://127.0.0.1:${port}`);
+  log({ level: 'info', url: `http://127.0.0.1:${port}` });
 });
 endWith(server, close);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assemble, removeOthers, type Source } from './assemble.ts';
 import { type CompletedFile, onCompleted, refuse } from './hooks.ts';
+import { within } from './log.ts';
 import { digestOf, type Kind, LEASE_MS, type Session, type Sessions, type Work } from './sessions.ts';
 import { forEach, PATIENT, remove, sizeOf } from './store.ts';
 
@@ -42,16 +43,16 @@ const fileOf = (session: Session, keyEnd: string): CompletedFile => ({
   ...{ sizeBytes: session.sizeBytes, key: beginningOf(session) + keyEnd },
 });
 
-/** Rejects if a hook has not ended after `HOOK_MS`. */
-async function limited<T>(hook: Promise<T>): Promise<T> {
+/** Calls a hook. Rejects if it has not ended after `HOOK_MS`. */
+async function limited<T>(hook: (file: CompletedFile) => Promise<T>, file: CompletedFile): Promise<T> {
   const ended = new AbortController();
   const late = sleep(HOOK_MS, undefined, { signal: ended.signal, ref: false }).then(() => {
     throw Object.assign(new Error('a hook takes too long'), { code: 'HOOK_TIMEOUT' });
   });
-  return Promise.race([hook, late]).finally(() => ended.abort());
+  return within('hook', hook.name, () => Promise.race([hook(file), late])).finally(() => ended.abort());
 }
 
-export function createFiles(sessions: Sessions, report: (error: unknown, fileId?: string) => undefined) {
+export function createFiles(sessions: Sessions, report: (error: Error, fileId?: string) => undefined) {
   const running = new Map<string, { user: string; work: Promise<void> }>();
   const closing = new AbortController();
   const bell = () => new AbortController();
@@ -101,7 +102,7 @@ export function createFiles(sessions: Sessions, report: (error: unknown, fileId?
       try {
         const chunks = await checkChunks(session, signal);
         await assemble(file.key, chunks, { isFirst: session.state === 'open', signal });
-        sentence = (await limited(refuse(file)))?.replace(/\p{C}/gu, ' ');
+        sentence = (await limited(refuse, file))?.replace(/\p{C}/gu, ' ');
       } catch (error) {
         // If the store is away or full, any process continues, and so does a repeated commit.
         const next = session.isOver ? 'expired' : 'committing';
@@ -116,7 +117,7 @@ export function createFiles(sessions: Sessions, report: (error: unknown, fileId?
 
   const deliver = (work: Work, holder: string) =>
     holding(work, holder, async () => {
-      await limited(onCompleted(fileOf(work, work.keyEnd)));
+      await limited(onCompleted, fileOf(work, work.keyEnd));
       await sessions.move(work.id, holder, 'delivered');
     });
 

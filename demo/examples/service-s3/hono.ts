@@ -2,6 +2,7 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
+import { log } from './log.ts';
 import { close, handle, started } from './service.ts';
 import { settings } from './settings.ts';
 import { endWith, PATIENCE } from './shutdown.ts';
@@ -22,5 +23,5 @@ app.onError((_error, c) => c.json({ debuginfo: 'the request is not valid' }, 400
 // The database may come later.
 started().catch(() => undefined);
 const options = { fetch: app.fetch, port: settings.port, hostname: '127.0.0.1', serverOptions: PATIENCE };
-const server = serve(options, ({ port }) => console.log(`http://127.0.0.1:${port}`));
+const server = serve(options, ({ port }) => log({ level: 'info', url: `http://127.0.0.1:${port}` }));
 endWith(server, close);

@@ -1,23 +1,15 @@
 // The service: sessions, background work, health, log and end. hono.ts, express.ts and next.ts connect `handle` to a server.
 import { connect, migrate } from './database.ts';
 import { createFiles } from './files.ts';
+import { kindOf, log } from './log.ts';
 import { postgresSessions } from './postgres.ts';
 import { reply } from './requests.ts';
 import { memorySessions } from './sessions.ts';
 import { settings } from './settings.ts';
-import { call, StoreError } from './store.ts';
+import { call, signingKeys } from './store.ts';
 import { createUploads, operationOf, replyTo } from './uploads.ts';
 
-/** Writes one line of JSON. Has no tokens, URLs, names and session headers, and only the kind of an error. */
-const log = (line: object) => console.log(JSON.stringify({ time: new Date().toISOString(), ...line }));
-const kindOf = (error: unknown) => {
-  const { name, code, cause, stack = '' } = error as Error & { code?: string; cause?: { code?: string } };
-  const at = /\/([\w.-]+:\d+):\d+/.exec(stack)?.[1];
-  const message = error instanceof StoreError ? error.message : undefined;
-  return { error: name, code: code ?? cause?.code, at, message };
-};
-
-const report = (error: unknown, file?: string) => void log({ level: 'error', file, ...kindOf(error) });
+const report = (error: Error, file?: string) => void log({ level: 'error', file, ...kindOf(error) });
 
 /**
  * Requests, the background work and the limit of requests have connections of their own: leases are renewed when there are many
@@ -60,11 +52,12 @@ export function started() {
 
 const CHECK_MS = 1000;
 let checked: Promise<unknown> | undefined;
-/** Asks the database and the store once a second, however many ask: this needs no token. */
+/** Asks the database, the store and for the keys of URLs once a second, however many ask: this needs no token. */
 function ready() {
   const check = async () => {
     const { sessions } = await started();
-    await Promise.all([sessions.check(), call('GET', '?max-keys=0', { signal: AbortSignal.timeout(5000) })]);
+    const signal = AbortSignal.timeout(5000);
+    await Promise.all([sessions.check(), signingKeys('urls'), call('GET', '?max-keys=0', { signal })]);
   };
   checked ??= check().finally(() => void setTimeout(() => (checked = undefined), CHECK_MS).unref());
   return checked.then(() => reply(200, {}));
@@ -79,7 +72,7 @@ export async function handle(request: Request): Promise<Response> {
   let problem = {};
   const response = await started()
     .then(({ uploads }) => uploads(request))
-    .catch((error: unknown) => {
+    .catch((error: Error) => {
       const answer = replyTo(error);
       if (answer.status >= 500 && !(error instanceof Response))
         problem = { level: 'error', ...kindOf(error) };

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { credentials } from './hooks.ts';
-import { settings } from './settings.ts';
+import { within } from './log.ts';
+import { type Keys, settings } from './settings.ts';
 
 const { endpoint, region, bucket, enforces } = settings.store;
 const base64 = (hash: string) => Buffer.from(hash, 'hex').toString('base64');
@@ -24,16 +25,38 @@ const FULL = /^(QuotaExceeded|InsufficientStorage|XMinioStorageFull|Insufficient
 /** What passes, although its status is below 500. A HEAD has no code, also if the keys have just ended. */
 const PASSING = /^(400 |\d+ (RequestTimeout|SlowDown|ExpiredToken|OperationAborted))$/;
 
+/** Names of requests, by their method and the first parameter of their query. */
+const NAMES: Record<string, string> = {
+  'HEAD ': 'HeadObject',
+  'PUT ': 'PutObject',
+  'PUT partNumber': 'UploadPartCopy',
+  'POST uploads': 'CreateMultipartUpload',
+  'POST uploadId': 'CompleteMultipartUpload',
+  'GET uploads': 'ListMultipartUploads',
+  'GET uploadId': 'ListParts',
+  'GET list-type': 'ListObjectsV2',
+  'GET max-keys': 'ListObjects',
+  'DELETE ': 'DeleteObject',
+  'DELETE uploadId': 'AbortMultipartUpload',
+};
+/** Such as `DeleteObject chunks/`. No more of the key, which names the user. */
+function nameOf(method: string, key: string, isCopy: boolean): string {
+  const [, folder = '', query = ''] = /^(?:(\w+\/).*?)?(?:\?([\w-]+).*)?$/.exec(key) ?? [];
+  const name = isCopy && query === '' ? 'CopyObject' : NAMES[`${method} ${query}`];
+  return `${name ?? `${method} ?${query}`} ${folder}`.trim();
+}
+
 /** An error of the store. The message has no part of the response, which may name keys and signatures. */
 export class StoreError extends Error {
+  override readonly name = 'StoreError';
   readonly status: number;
   readonly code: string;
   readonly isFull: boolean;
   readonly isPassing: boolean;
   /** What the store asks for, in `Retry-After`. */
   readonly waitMs: number;
-  constructor(method: string, status: number, code = '', waitMs = 0) {
-    super(`${method}: the store responded with ${status} ${code}`);
+  constructor(name: string, status: number, code = '', waitMs = 0) {
+    super(`${name}: the store responded with ${status} ${code}`.trim());
     [this.status, this.code, this.waitMs] = [status, code, waitMs];
     this.isFull = status === 507 || FULL.test(code);
     // A copy that fails late has the status 200 and an error in the body.
@@ -81,31 +104,49 @@ export async function repeated<T>(work: () => Promise<T>, patience: Patience): P
 /** Signing keys that were derived. */
 const cache = new Map<string, ArrayBuffer>();
 
-/** Sends one request. Resolves with the headers and the body of the response. */
-export async function send(
-  method: string,
-  key: string,
-  { headers, body }: { headers?: Record<string, string>; body?: string },
-  { tryMs, signal }: Patience,
-) {
-  if (cache.size > 100) cache.clear();
-  const keys = await credentials('service');
-  const request = { method, url: urlOf(key), headers: headers ?? {}, ...(body !== undefined && { body }) };
-  const signed = await new AwsV4Signer({ ...request, ...keys, region, service: 's3', cache }).sign();
-  const limit = AbortSignal.timeout(tryMs);
-  const response = await fetch(signed.url, {
-    ...{ method, headers: signed.headers, ...(body !== undefined && { body }) },
-    signal: signal ? AbortSignal.any([signal, limit]) : limit,
-  });
-  const text = await response.text();
-  if (response.ok && !text.includes('<Error>')) return { text, headers: response.headers };
-  const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1];
-  throw new StoreError(method, response.status, code, askedBy(response.headers.get('retry-after')));
+/** Resolves with keys that have not ended, the time of this answer, and the whole seconds that are left. */
+export async function signingKeys(use: 'service' | 'urls') {
+  const { expiresAt, ...keys } = await within('hook', 'credentials', () => credentials(use));
+  const now = new Date();
+  const leftMs = expiresAt ? expiresAt.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
+  // Also if the end is no date.
+  if (!(leftMs >= 1000))
+    throw Object.assign(new Error('the keys of the store have ended'), { code: 'KEYS_ENDED' });
+  return { keys, now, leftMs };
 }
 
-interface Call {
+interface Message {
   headers?: Record<string, string>;
   body?: string;
+  /** Others than those of the service. */
+  keys?: Keys | undefined;
+}
+/** Sends one request. Resolves with the headers and the body of the response. */
+export function send(
+  method: string,
+  key: string,
+  { headers = {}, body, keys: own }: Message,
+  { tryMs, signal }: Patience,
+) {
+  const name = nameOf(method, key, 'x-amz-copy-source' in headers);
+  return within('store', name, async () => {
+    if (cache.size > 100) cache.clear();
+    const keys = own ?? (await signingKeys('service')).keys;
+    const request = { method, url: urlOf(key), headers, ...(body !== undefined && { body }) };
+    const signed = await new AwsV4Signer({ ...request, ...keys, region, service: 's3', cache }).sign();
+    const limit = AbortSignal.timeout(tryMs);
+    const response = await fetch(signed.url, {
+      ...{ method, headers: signed.headers, ...(body !== undefined && { body }) },
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    });
+    const text = await response.text();
+    if (response.ok && !text.includes('<Error>')) return { text, headers: response.headers };
+    const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1];
+    throw new StoreError(name, response.status, code, askedBy(response.headers.get('retry-after')));
+  });
+}
+
+interface Call extends Message {
   signal?: AbortSignal;
 }
 /** Resolves with the response body. */
@@ -147,13 +188,8 @@ export const remove = (key: string) => call('DELETE', key);
 
 /** Signs the length too: without it, Ceph RGW accepts an empty PUT that copies another object (`x-amz-copy-source`). */
 export async function presignPut(key: string, hash: string, sizeBytes: number) {
-  const { expiresAt, ...keys } = await credentials('urls');
-  const now = new Date();
-  const leftMs = expiresAt ? expiresAt.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
+  const { keys, now, leftMs } = await signingKeys('urls');
   const seconds = Math.min(URL_SECONDS, Math.floor(leftMs / 1000));
-  // Also if the end is no date.
-  if (!(seconds > 0))
-    throw Object.assign(new Error('the keys of the store have ended'), { code: 'KEYS_ENDED' });
   const datetime = now.toISOString().replace(/[:-]|\.\d{3}/g, '');
   const headers = { ...headersOf(hash), ...BYTES };
   const signed = { ...headers, 'content-length': `${sizeBytes}` };

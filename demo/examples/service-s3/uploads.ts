@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database.ts';
 import { type createFiles, keyOf, WrongChunks } from './files.ts';
 import { authorize, type Right } from './hooks.ts';
+import { within } from './log.ts';
 import { createGate, must, reply } from './requests.ts';
 import { digestOf, type Session, type Sessions } from './sessions.ts';
 import { settings } from './settings.ts';
@@ -121,7 +122,7 @@ export function createUploads(sessions: Sessions, files: ReturnType<typeof creat
   }
 
   async function rightOf(request: Request, operation: Operation, folder: string | undefined): Promise<Right> {
-    const right = await authorize(request, { operation, folder });
+    const right = await within('hook', 'authorize', () => authorize(request, { operation, folder }));
     must(right !== 401, 401, 'the token is missing or wrong', { 'www-authenticate': 'Bearer' });
     must(right !== 403, 403, 'the user may not upload to this folder');
     // A key in the store has at most 1,024 bytes.
@@ -160,8 +161,12 @@ export function replyTo(error: unknown): Response {
     const { message: debuginfo, missing } = error;
     return missing.length > 0 ? reply(409, { debuginfo, missing }) : reply(422, { debuginfo });
   }
-  const { isFull, code } = error as { isFull?: boolean; code?: string };
+  const { isFull, isPassing, code } = error as { isFull?: boolean; isPassing?: boolean; code?: string };
   // 53100: the disk of the database is full.
   if (isFull || code === '53100') return reply(507, { debuginfo: 'the store or the database is full' });
-  return reply(503, { debuginfo: 'the store or the database is not available' }, { 'retry-after': '5' });
+  const debuginfo =
+    isPassing === false
+      ? 'the store refuses a request of the service: see its log'
+      : 'the store or the database is not available';
+  return reply(503, { debuginfo }, { 'retry-after': '5' });
 }
