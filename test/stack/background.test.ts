@@ -1,6 +1,8 @@
 // What processes of the example do beside requests: reports, deletions, and their end.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +10,13 @@ import { until } from '../support/until.ts';
 import { type Client as Uploader, upload } from './support/client.ts';
 import { Client, COMMIT, MIB, put, SESSION } from './support/hostile.ts';
 import { type Stack, startStack } from './support/stack.ts';
+
+/** A statement of docs/operating.md. */
+function figure(number: number): string {
+  const text = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const sql = /```sql\n(.*?)```/s.exec(text)?.[1] ?? '';
+  return new RegExp(`-- ${number}\\. .*?;`, 's').exec(sql)?.[0] ?? assert.fail(`no figure ${number}`);
+}
 
 describe('The example for S3, beside its requests', () => {
   let stack: Stack;
@@ -115,6 +124,109 @@ describe('The example for S3, beside its requests', () => {
     await stack.reports(1, 'user-next');
     const repeated = (await stack.reports(0, 'user-fails')).length - reportCount;
     assert.ok(repeated <= 40, `${repeated} failing reports before the next one`);
+  });
+
+  /** Resolves when a figure shows what is late for longer than three leases and a pause, which an attempt in time never is. */
+  const shows = (number: 1 | 2, pattern: RegExp): Promise<string> =>
+    until(async () => {
+      const line = (await query(figure(number))).split('\n').find((each) => pattern.test(each)) ?? '';
+      const [hours, minutes, seconds] = (line.split('|').at(-1) ?? '').split(':').map(Number);
+      return (hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0) > 12 && line;
+    });
+  const deny = (Action: string, path: string): Promise<Response> => {
+    const Principal = { AWS: ['arn:aws:iam:::user/demo'] };
+    const statement = { Effect: 'Deny', Principal, Action, Resource: `arn:aws:s3:::uploads/${path}` };
+    return stack.store.ask(
+      '?policy',
+      'PUT',
+      JSON.stringify({ Version: '2012-10-17', Statement: [statement] }),
+    );
+  };
+  const linesWith = (text: string): Record<string, unknown>[] =>
+    (stack.processes[0]?.output() ?? '')
+      .split('\n')
+      .filter((line) => line.includes(text))
+      .map((line) => JSON.parse(line));
+
+  test('a figure shows a report that always fails, and the log names the hook', {
+    timeout: 60_000,
+  }, async () => {
+    await query(`delete from upload_sessions`);
+    await upload(uploaderOf('user-never'), 'a.fail', [1000]);
+    assert.match(await shows(1, /^done\|/), /^done\|1\|/);
+    const { part, call, at } = linesWith('onCompleted')[0] ?? {};
+    assert.deepEqual([part, call], ['hook', 'onCompleted']);
+    assert.match(`${at}`, /^hooks\.ts:\d+$/);
+  });
+
+  test('a figure shows a commit that the store always refuses, until it succeeds', {
+    timeout: 120_000,
+  }, async () => {
+    await query(`delete from upload_sessions`);
+    assert.ok((await deny('s3:PutObject', 'files/*')).ok);
+    const { commit } = await begin('user-refused');
+    const { status, text } = await commit();
+    assert.equal(status, 503);
+    assert.match(text, /refuses/);
+    assert.match(await shows(1, /^committing\|/), /^committing\|1\|/);
+    const { part, call, message } = linesWith('CopyObject')[0] ?? {};
+    assert.deepEqual([part, call], ['store', 'CopyObject files/']);
+    assert.equal(message, 'CopyObject files/: the store responded with 403 AccessDenied');
+    assert.ok((await stack.store.ask('?policy', 'DELETE')).ok);
+    await stack.reports(1, 'user-refused');
+    await until(async () => !(await query(figure(1))).includes('committing'));
+  });
+
+  test('a figure shows a deletion that the store always refuses, until it succeeds', {
+    timeout: 120_000,
+  }, async () => {
+    await query(`delete from upload_sessions`);
+    assert.ok((await deny('s3:DeleteObject', 'chunks/*')).ok);
+    const { client, session } = await begin('user-stays');
+    assert.equal(await client.statusOf(SESSION, undefined, session, { method: 'DELETE' }), 204);
+    assert.match(await query(figure(2)), /^0\|/, 'its URLs are still valid');
+    await query(`update upload_sessions set due_at = now() where id = '${session}'`);
+    assert.match(await shows(2, /^1\|/), /^1\|/);
+    assert.equal(linesWith('DeleteObject')[0]?.call, 'DeleteObject chunks/');
+    assert.ok((await stack.store.ask('?policy', 'DELETE')).ok);
+    await until(async () => (await stack.store.list('chunks/u-user-stays/')).size === 0);
+    await until(async () => (await query(figure(2))).startsWith('0|'));
+  });
+
+  test('a figure shows who blocks whom, to a role that may see the sessions of others', async () => {
+    await query('create role watcher; grant pg_monitor to watcher; create table held (at int)');
+    const ended = assert.rejects(query('begin; lock table held; select pg_sleep(600)'));
+    const isHeld = `select exists (select from pg_locks where relation = 'held'::regclass)`;
+    await until(async () => (await query(isHeld)) === 't');
+    const waiting = query('select from held');
+    const line = await until(async () => {
+      const said = await query(`set role watcher; ${figure(4)}`);
+      return /\{\d+\}/.test(said) && said;
+    });
+    const [active, locked, longest, blockers] = line.split('|');
+    assert.ok(Number(active) >= 3 && Number(locked) === 1 && longest, line);
+    await query(`select pg_terminate_backend(${blockers?.slice(1, -1)})`);
+    await Promise.all([ended, waiting]);
+  });
+
+  test('a figure counts failed commits, and all lines of the log are JSON', async () => {
+    const text = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+    const program = /```sh\njq -s '([^']+)' minute\.log/.exec(text)?.[1] ?? assert.fail('no figure 5');
+    const count = (log: string): Record<string, number> =>
+      JSON.parse(execFileSync('jq', ['-s', program], { input: log, encoding: 'utf8' }));
+    const log = stack.processes[0]?.output() ?? '';
+    const lines = log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const requests = lines.filter(({ ms }) => ms !== undefined);
+    const failed = requests.filter(({ status }) => status >= 500);
+    assert.ok(failed.some(({ operation }) => operation === 'commit'));
+    assert.deepEqual([count(log).count, count(log).failed], [requests.length, failed.length]);
+    const slow = [1, 2, 3].map((ms) => ({ ms, status: 200, operation: 'open' }));
+    const all = [...slow, { ms: 9000, status: 503, operation: 'commit' }, { level: 'info', url: 'http://a' }];
+    const said = count(all.map((line) => JSON.stringify(line)).join('\n'));
+    assert.deepEqual(said, { count: 4, failed: 1, slow_ms: 3 });
   });
 
   test('a signal ends a process when it has answered its requests, also if a proxy keeps its connection', async () => {

@@ -90,7 +90,10 @@ for (const how of ['directly', 'through PgBouncer'] as const)
       await Promise.all(many.map((each) => modules.migrate(each)));
       await Promise.all(many.map((each) => modules.migrate(each)));
       const { rows } = (await many[0]?.run('select number::text from upload_migrations')) ?? { rows: [] };
-      assert.deepEqual(rows, [{ number: '1' }]);
+      assert.deepEqual(
+        rows,
+        modules.MIGRATIONS.map(({ number }) => ({ number: `${number}` })),
+      );
     });
 
     test('runs a new migration once, and keeps the rows of a database of the first version', async () => {
@@ -104,15 +107,18 @@ for (const how of ['directly', 'through PgBouncer'] as const)
       });
       const session = sessionOf('user-old');
       assert.equal(await modules.postgresSessions(one).open(session, PLENTY), 'opened');
-      const more = { number: 2, text: `create table upload_new (at int); insert into upload_new values (1)` };
-      const failing = { number: 3, text: `insert into upload_new values (2); select 1 / 0` };
+      const more = { number: 3, text: `create table upload_new (at int); insert into upload_new values (1)` };
+      const failing = { number: 4, text: `insert into upload_new values (2); select 1 / 0` };
       const all = [...modules.MIGRATIONS, more];
       await Promise.all([one, other].map((each) => modules.migrate(each, all)));
       await assert.rejects(modules.migrate(one, [...all, failing]), /division by zero/);
       const { rows } = await one.run('select at::text from upload_new');
       assert.deepEqual(rows, [{ at: '1' }], 'a migration is done once, and whole or not at all');
       const { rows: numbers } = await one.run('select number::text from upload_migrations order by number');
-      assert.deepEqual(numbers, [{ number: '1' }, { number: '2' }]);
+      assert.deepEqual(
+        numbers,
+        ['1', '2', '3'].map((number) => ({ number })),
+      );
       assert.equal((await modules.postgresSessions(other).find(session.id))?.user, 'user-old');
       // A process of the first version counts the rows.
       assert.ok(Number((await one.run('select count(*) count from upload_migrations')).rows[0]?.count) >= 1);
@@ -163,8 +169,8 @@ for (const how of ['directly', 'through PgBouncer'] as const)
       await until(async () => (await ask(example, SESSION, file)).status === 201);
     });
 
-    test('many users share a pool that is smaller than their number', async (t) => {
-      const small = await startPooler(database.url, 2);
+    test('many users share a pool of one connection', async (t) => {
+      const small = await startPooler(database.url, 1);
       const folder = copyExample(readFileSync(new URL('support/many-users.ts', import.meta.url), 'utf8'));
       const start = (): Promise<RunningExample> =>
         startExample('hono', { DATABASE_URL: small.url }, { folder });
@@ -182,6 +188,26 @@ for (const how of ['directly', 'through PgBouncer'] as const)
       });
       await Promise.all(work);
       assert.deepEqual([...statuses], [201]);
+    });
+
+    test('the log says that a pooler has too few places for clients', async (t) => {
+      const small = await startPooler(database.url, 1, undefined, 'max_client_conn = 1');
+      const example = await startExample('hono', { DATABASE_URL: small.url });
+      t.after(async () => {
+        await example.stop();
+        await small.stop();
+      });
+      await until(async () => {
+        await ask(example, SESSION, file);
+        return example.output().includes('08P01');
+      });
+      const line = example
+        .output()
+        .split('\n')
+        .find((each) => each.includes('08P01'));
+      const { part, at, message } = JSON.parse(line ?? '');
+      assert.match(`${part} ${at}`, /^database database\.ts:\d+$/);
+      assert.match(message, /no more connections allowed/);
     });
 
     test('recovers from a server that is stopped, starts, and becomes read-only', async (t) => {

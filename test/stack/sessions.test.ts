@@ -106,6 +106,51 @@ describe('Sessions of the example in PostgreSQL', () => {
     assert.equal(after[0], before[0], 'reads of the whole table');
   });
 
+  test('remember since when their work fails, until it succeeds, also if a holder has ended without a word', async () => {
+    const { sessions, pool } = await connect(database.url);
+    const { id, ...session } = sessionOf('user-fails');
+    assert.equal(await sessions.open({ id, ...session }, PLENTY), 'opened');
+    /** Seconds since the first failure, or -1. */
+    const failing = async (): Promise<number> => {
+      const seconds = 'floor(extract(epoch from now() - failing_since))::int';
+      const { rows } = await pool.run(
+        `select coalesce(${seconds}, -1) seconds from upload_sessions where id = '${id}'`,
+      );
+      return rows[0]?.seconds ?? 0;
+    };
+    const isFailingFor = async (seconds: number): Promise<void> => {
+      const since = await failing();
+      assert.ok(since >= seconds && since < seconds + 9, `${since} s`);
+    };
+    const pass = (seconds: number): Promise<unknown> => {
+      const by = `interval '${seconds} s'`;
+      return pool.run(`update upload_sessions set due_at = due_at - ${by}, failing_since = failing_since - ${by}`);
+    };
+    const take = async (holder: string, kind: 'committing' | 'done'): Promise<void> =>
+      assert.equal((await sessions.takeWork(holder, kind, []))?.id, id);
+    assert.ok(await sessions.claim(id, 'p', ['a']));
+    assert.equal(await failing(), -1);
+    // The lease of p ends.
+    await pass(90);
+    await take('q', 'committing');
+    await isFailingFor(60);
+    await pass(10);
+    assert.ok(await sessions.move(id, 'q', 'committing'));
+    assert.ok(await sessions.claim(id, 'r', ['a']));
+    // The first failure counts.
+    await isFailingFor(70);
+    assert.ok(await sessions.move(id, 'r', 'done'));
+    assert.equal(await failing(), -1);
+    await take('q', 'done');
+    assert.equal(await failing(), -1);
+    await pass(35);
+    await take('r', 'done');
+    await isFailingFor(5);
+    assert.ok(await sessions.move(id, 'r', 'delivered'));
+    assert.equal(await failing(), -1);
+    await pool.end();
+  });
+
   test('survive the end of the database, and are available again afterwards', async () => {
     const one = await connect(database.url);
     await one.sessions.check();

@@ -28,4 +28,8 @@ export const MIGRATIONS: readonly Migration[] = [
   create index on upload_chunks (user_id, hash);
   create table upload_rates (key text primary key, points integer not null default 0, expire bigint)`,
   },
+  {
+    number: 2,
+    text: 'alter table upload_sessions add column failing_since timestamptz',
+  },
 ];

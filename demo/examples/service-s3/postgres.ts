@@ -11,6 +11,8 @@ const LEASED = after(LEASE_MS);
 const HELD = `id = $1 and holder = $2 and ($2 <> '' or state in ('open', 'committing'))`;
 const ENDS_AT = `greatest(expires_at, opened_at + interval '${DAY_MS} milliseconds')`;
 const TODAY = `opened_at > ${after(-DAY_MS)}`;
+/** A holder that has left its work without a move, because of an error or its end, has failed when its lease ended. */
+const FAILING = `coalesce(failing_since, case when holder <> '' then due_at end)`;
 const used = (rows: string) =>
   `count(*) filter (where ${rows})::int, coalesce(sum(size_bytes) filter (where ${rows}), 0)::float8`;
 
@@ -76,7 +78,8 @@ export function postgresSessions({ run, transaction }: Database): Sessions {
     claim: (id, holder, hashes) =>
       changes(
         `update upload_sessions set state = 'committing', hashes = $3, digest = $4, holder = $2,
-           due_at = case $2 when '' then now() else ${LEASED} end, expires_at = greatest(expires_at, ${after(MOVES.open.expiresMs)})
+           due_at = case $2 when '' then now() else ${LEASED} end, failing_since = ${FAILING},
+           expires_at = greatest(expires_at, ${after(MOVES.open.expiresMs)})
          where id = $1 and ${LIVE} and (state = 'open'
            or (state = 'committing' and $2 <> '' and (due_at <= now() or holder = '') and digest = $4))`,
         [id, holder, JSON.stringify(hashes), digestOf(hashes)],
@@ -85,8 +88,8 @@ export function postgresSessions({ run, transaction }: Database): Sessions {
       changes(`update upload_sessions set due_at = ${LEASED} where ${HELD}`, [id, holder]),
     takeWork: (holder, kind, without) =>
       rowOf(
-        `update upload_sessions set holder = $1, due_at = ${LEASED} where id = (select id from upload_sessions
-           where ${kind === 'ended' ? ENDED : `state = '${kind}'`} and due_at <= now()
+        `update upload_sessions set holder = $1, due_at = ${LEASED}, failing_since = ${FAILING}
+         where id = (select id from upload_sessions where ${kind === 'ended' ? ENDED : `state = '${kind}'`} and due_at <= now()
              and user_id <> all($3) order by due_at limit 1 for update skip locked)
          returning ${COLUMNS}, hashes, attempt "keyEnd", expires_at <= now() "isOver", array(
            select hash from upload_chunks own where session_id = id and $2 and not exists (select from upload_chunks other
@@ -98,7 +101,7 @@ export function postgresSessions({ run, transaction }: Database): Sessions {
         return changes(
           `with gone as (delete from upload_chunks using upload_sessions where session_id = id and ${HELD}),
              ended as (delete from upload_sessions where ${HELD} and ${ENDS_AT} <= now() returning 1),
-             kept as (update upload_sessions set holder = '', hashes = '[]', due_at = ${ENDS_AT}
+             kept as (update upload_sessions set holder = '', hashes = '[]', due_at = ${ENDS_AT}, failing_since = null
                where ${HELD} and ${ENDS_AT} > now() returning 1)
            select from ended union all select from kept`,
           [id, holder],
@@ -106,7 +109,8 @@ export function postgresSessions({ run, transaction }: Database): Sessions {
       const { state, dueMs, expiresMs } = MOVES[to];
       const more =
         (expiresMs === undefined ? '' : `, expires_at = ${after(expiresMs)}`) +
-        (to === 'done' ? ', attempt = digest' : '');
+        (to === 'done' ? ', attempt = digest' : '') +
+        `, failing_since = ${to === 'committing' ? 'coalesce(failing_since, now())' : 'null'}`;
       const text = `update upload_sessions set state = $3, sentence = $4, holder = '', due_at = ${after(dueMs)} ${more} where ${HELD}`;
       return changes(text, [id, holder, state, sentence]);
     },
