@@ -1,4 +1,4 @@
-// The two policies of docs/s3.md on Ceph RGW: with them, the example works, and the key that signs URLs can't be made to copy.
+// The policies of docs/s3.md on Ceph RGW: with them, the example works, and the key that signs URLs reads, copies and shares nothing.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,9 +10,10 @@ import { type RunningStore, startStore } from './support/store.ts';
 interface Statement {
   readonly Action: string | string[];
   readonly Resource: string | string[];
+  readonly Principal?: object;
 }
 
-/** The policies of the service and of the key for URLs. */
+/** The policy of the bucket, and those of the service and of the key for URLs for stores in which users have policies. */
 function policies(): Statement[][] {
   const text = readFileSync(new URL('../../docs/s3.md', import.meta.url), 'utf8');
   const blocks = [...text.matchAll(/```json\n(.*?)\n```/gs)].map(([, block = '']) => JSON.parse(block));
@@ -21,34 +22,47 @@ function policies(): Statement[][] {
 
 describe('The example for S3 with the least rights', () => {
   let store: RunningStore;
-  /** The settings with the key of the service, and with that of the owner of the bucket and a key for URLs. */
-  const settings: Record<'service' | 'urls', Record<string, string>> = { service: {}, urls: {} };
+  /** The settings with the policy of the service alone; and with that of a bucket of `svc`, and a key of `urls` for URLs. */
+  const settings: Record<'service' | 'both', Record<string, string>> = { service: {}, both: {} };
   let folder: string;
   before(async () => {
     store = await startStore();
     const owner = { ...SETTINGS, ...store.settings, SECOND_TOKEN: '' };
     await createBucket(owner);
-    const [service, chunks] = [await store.addUser('service'), await store.addUser('chunks')];
-    const own = policies();
-    assert.equal(own.length, 2);
-    const Statement = own.flatMap((statements, index) => {
-      const Principal = { AWS: [`arn:aws:iam:::user/${['service', 'chunks'][index]}`] };
-      return statements.map((statement) => ({ ...statement, Principal }));
-    });
-    const policy = JSON.stringify({ Version: '2012-10-17', Statement });
-    const answer = await store.ask('?policy', 'PUT', policy);
+    folder = copyExample(readFileSync(new URL('support/two-users.ts', import.meta.url), 'utf8'));
+    const [service, svc, urls] = [
+      await store.addUser('service'),
+      await store.addUser('svc'),
+      await store.addUser('urls'),
+    ];
+    const [ofBucket = [], ofService = [], ...others] = policies();
+    assert.equal(others.length, 1);
+    const Principal = { AWS: ['arn:aws:iam:::user/service'] };
+    const Statement = ofService.map((statement) => ({ ...statement, Principal }));
+    const answer = await store.ask('?policy', 'PUT', JSON.stringify({ Version: '2012-10-17', Statement }));
     assert.ok(answer.ok, await answer.text());
     settings.service = {
       ...owner,
       S3_ACCESS_KEY_ID: service.accessKeyId,
       S3_SECRET_ACCESS_KEY: service.secretAccessKey,
     };
-    settings.urls = {
+    settings.both = {
       ...owner,
-      S3_CHUNKS_ACCESS_KEY_ID: chunks.accessKeyId,
-      S3_CHUNKS_SECRET_ACCESS_KEY: chunks.secretAccessKey,
+      S3_BUCKET: 'both',
+      S3_ACCESS_KEY_ID: svc.accessKeyId,
+      S3_SECRET_ACCESS_KEY: svc.secretAccessKey,
+      S3_CHUNKS_ACCESS_KEY_ID: urls.accessKeyId,
+      S3_CHUNKS_SECRET_ACCESS_KEY: urls.secretAccessKey,
     };
-    folder = copyExample(readFileSync(new URL('support/two-users.ts', import.meta.url), 'utf8'));
+    await createBucket(settings.both, folder);
+    const policy = JSON.stringify({ Version: '2012-10-17', Statement: ofBucket });
+    const text = policy.replaceAll('arn:aws:s3:::uploads', 'arn:aws:s3:::both');
+    await print(
+      `import { call } from './store.ts';
+      console.log(JSON.stringify(await call('PUT', '?policy', { body: ${JSON.stringify(text)} })));`,
+      settings.both,
+      folder,
+    );
   });
   after(() => store.stop());
 
@@ -58,8 +72,8 @@ describe('The example for S3 with the least rights', () => {
       `import { createHash } from 'node:crypto';
       import { AwsV4Signer } from 'aws4fetch';
       import { settings } from './settings.ts';
-      const { endpoint, region, keys } = settings.store;
-      const url = endpoint + '/uploads/${key}';
+      const { endpoint, region, bucket, keys } = settings.store;
+      const url = endpoint + '/' + bucket + '/${key}';
       const signed = await new AwsV4Signer({ ...keys, region, service: 's3', url, signQuery: true }).sign();
       const bytes = Buffer.from(await (await fetch(signed.url)).arrayBuffer());
       console.log(JSON.stringify(createHash('sha256').update(bytes).digest('hex')));`,
@@ -67,8 +81,8 @@ describe('The example for S3 with the least rights', () => {
       folder,
     );
 
-  for (const name of ['service', 'urls'] as const)
-    test(`of the ${name}: uploads files of no, one and several chunks`, async () => {
+  for (const name of ['service', 'both'] as const)
+    test(`${name === 'both' ? 'of both' : 'of the service'}: uploads files of no, one and several chunks`, async () => {
       const example = await startExample('hono', settings[name], { folder });
       try {
         const client = new Client(TOKEN, example.baseUrl, new Set());
@@ -79,7 +93,8 @@ describe('The example for S3 with the least rights', () => {
           for (const chunk of chunks) assert.equal((await put(chunk)).status, 200);
           const { status, text, body } = await client.commit(session, chunks);
           assert.equal(status, 200, `${sizes}: ${text} ${example.output()}`);
-          const key = await store.keyOfFile('alice=40example.com', body.file_id);
+          const digest = sha256(Buffer.from(`${bytes.map(sha256)}`));
+          const key = `files/u-alice=40example.com/${body.file_id}-${digest}`;
           assert.equal(await hashOf(key, settings[name]), sha256(Buffer.concat(bytes)));
         }
       } finally {
@@ -107,25 +122,48 @@ describe('The example for S3 with the least rights', () => {
     assert.equal((await store.list('files/a-')).size, 0);
   });
 
-  test('has a key for URLs that reads nothing, so that no URL can copy, whatever it signs', async () => {
+  test('has a key for URLs that writes chunks, and reads, copies, deletes and shares nothing', async () => {
     const script = `import { AwsV4Signer } from 'aws4fetch';
       import { settings } from './settings.ts';
-      const { endpoint, region, keys, chunkKeys } = settings.store;
-      const ask = async (key, path, method, headers = {}) => {
-        const url = endpoint + '/uploads/' + path;
-        const signed = await new AwsV4Signer({ ...key, region, service: 's3', url, method, signQuery: true }).sign();
-        return (await fetch(signed.url, { method, headers })).status;
+      import { call } from './store.ts';
+      const { endpoint, region, bucket, keys, chunkKeys } = settings.store;
+      const ask = async (key, method, path, headers = {}) => {
+        const url = endpoint + '/' + bucket + '/' + path;
+        const signed = await new AwsV4Signer({ ...key, region, service: 's3', url, method, headers }).sign();
+        const response = await fetch(signed.url, { method, headers: signed.headers });
+        return { status: response.status, text: await response.text() };
       };
-      const source = { 'x-amz-copy-source': '/uploads/chunks/of-bob' };
+      const acl = { 'x-amz-acl': 'bucket-owner-full-control' };
+      // As the URLs for browsers do, so these chunks belong to the user of the key.
+      const chunks = ['chunks/u-bob/a', 'chunks/u-bob/b'];
+      for (const path of chunks) await ask(chunkKeys, 'PUT', path, acl);
+      await call('PUT', 'files/u-bob/file', { body: 'secret of bob' });
       const statuses = {};
-      for (const [name, key] of Object.entries({ keys, chunkKeys }))
-        statuses[name] = [await ask(key, 'chunks/copy', 'PUT', source), await ask(key, 'chunks/own', 'PUT'),
-          await ask(key, 'chunks/of-bob', 'GET'), await ask(key, 'files/own', 'PUT'), await ask(key, 'chunks/own', 'DELETE')];
+      const tried = async (name, ...request) => (statuses[name] = (await ask(...request)).status);
+      for (const path of [chunks[0], 'files/u-bob/file']) {
+        const from = { 'x-amz-copy-source': '/' + bucket + '/' + path };
+        await tried('read ' + path, chunkKeys, 'GET', path);
+        await tried('size ' + path, chunkKeys, 'HEAD', path);
+        await tried('copy ' + path, chunkKeys, 'PUT', 'chunks/u-eve/copy', { ...from, ...acl });
+        await tried('list ' + path, chunkKeys, 'GET', path + '?acl');
+        await tried('share ' + path, chunkKeys, 'PUT', path + '?acl', { 'x-amz-acl': 'public-read' });
+        await tried('delete ' + path, chunkKeys, 'DELETE', path);
+        const begun = await ask(chunkKeys, 'POST', 'chunks/u-eve/parts?uploads', acl);
+        const id = /<UploadId>(.+)<.UploadId>/.exec(begun.text)?.[1];
+        await tried('part ' + path, chunkKeys, 'PUT', 'chunks/u-eve/parts?partNumber=1&uploadId=' + id, from);
+        statuses['public ' + path] = (await fetch(endpoint + '/' + bucket + '/' + path)).status;
+      }
+      await tried('list', chunkKeys, 'GET', '?list-type=2');
+      await tried('policy', chunkKeys, 'PUT', '?policy');
+      await tried('file', chunkKeys, 'PUT', 'files/u-eve/file');
+      await tried('chunk', chunkKeys, 'PUT', 'chunks/u-eve/own', acl);
+      await tried('service elsewhere', keys, 'PUT', 'other');
+      await tried('service', keys, 'GET', chunks[0]);
       console.log(JSON.stringify(statuses));`;
-    assert.ok((await store.ask('/chunks/of-bob', 'PUT', 'secret of bob')).ok);
-    assert.deepEqual(await print(script, settings.urls, folder), {
-      keys: [200, 200, 200, 200, 204],
-      chunkKeys: [403, 200, 403, 403, 403],
-    });
+    const { chunk, service, ...others } = await print<Record<string, number>>(script, settings.both, folder);
+    assert.deepEqual({ chunk, service }, { chunk: 200, service: 200 });
+    const allowed = Object.entries(others).filter(([, status]) => status !== 403);
+    assert.deepEqual(allowed, []);
+    assert.equal(Object.keys(others).length, 20);
   });
 });

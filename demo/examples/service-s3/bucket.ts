@@ -1,11 +1,11 @@
-// Creates the bucket, its CORS rules and its lifecycle rules: `npm run bucket`. Needs more rights than the service.
+// Creates the bucket, its CORS rules and its lifecycle rules: `npm run bucket`. Needs more rights than the service, so it takes the
+// keys of the settings, if there are any, whatever `credentials` returns.
 import { createHash } from 'node:crypto';
+import { settings } from './settings.ts';
 import { call, type StoreError } from './store.ts';
 
-const { PAGE_ORIGIN = '' } = process.env;
-
 const cors = `<CORSConfiguration><CORSRule>
-  <AllowedOrigin>${PAGE_ORIGIN}</AllowedOrigin>
+  <AllowedOrigin>${settings.pageOrigin}</AllowedOrigin>
   <AllowedMethod>PUT</AllowedMethod>
   <AllowedHeader>content-type</AllowedHeader>
   <AllowedHeader>x-amz-content-sha256</AllowedHeader>
@@ -26,7 +26,7 @@ const lifecycle = `<LifecycleConfiguration>
 
 const put = (key: string, body = ''): Promise<string> => {
   const md5 = createHash('md5').update(body).digest('base64');
-  return call('PUT', key, { body, headers: { 'content-md5': md5 } });
+  return call('PUT', key, { body, headers: { 'content-md5': md5 }, keys: settings.store.keys });
 };
 
 await put('').catch((error: Error) => {

@@ -52,11 +52,13 @@ export async function refuse(_file: CompletedFile): Promise<string | undefined> 
   return undefined;
 }
 
+const { keys, chunkKeys } = settings.store;
+// Delete this check, too, if you replace `credentials`.
+if (!keys) throw new Error('Wrong settings:\nS3_ACCESS_KEY_ID must be the access key of the store.');
+
 /**
  * Returns the keys that sign requests of the service, or `urls` for browsers. Is called for each signature, so keep keys that you
- * have read, and read them again some minutes before they end. A URL ends before its key.
+ * have read: `keptKeys` of keys.ts does so. A URL ends before its key.
  */
-export async function credentials(use: 'service' | 'urls'): Promise<Keys> {
-  const { keys, chunkKeys = keys } = settings.store;
-  return use === 'urls' ? chunkKeys : keys;
-}
+export const credentials = async (use: 'service' | 'urls'): Promise<Keys> =>
+  use === 'urls' && chunkKeys ? chunkKeys : keys;

@@ -23,26 +23,22 @@ export interface Keys {
   expiresAt?: Date;
 }
 
-/** Temporary keys need their end, because a presigned URL must not be valid for longer. */
-function readKeys(): Keys {
-  const accessKeyId = read('S3_ACCESS_KEY_ID', /./, 'the access key of the store');
-  const secretAccessKey = read('S3_SECRET_ACCESS_KEY', /./, 'the secret key of the store');
-  const sessionToken = read('S3_SESSION_TOKEN', /^\S*$/, 'the session token of temporary keys, or empty');
-  const [pattern, rule] = sessionToken
-    ? [TIME, 'the time at which the keys end, such as 2026-11-22T16:00:00Z']
-    : [EMPTY, 'empty without S3_SESSION_TOKEN'];
-  const end = read('S3_CREDENTIAL_EXPIRATION', pattern, rule);
+/** Keys are optional, and temporary ones need their end: a presigned URL must not be valid for longer. */
+function readKeys(prefix: 'S3' | 'S3_CHUNKS'): Keys | undefined {
+  /** A setting that is needed if another one is there, and is empty otherwise. */
+  const readWith = (other: string, value: string, name: string, pattern: RegExp, rule: string) =>
+    value ? read(name, pattern, rule) : read(name, EMPTY, `empty without ${other}`);
+  const idName = `${prefix}_ACCESS_KEY_ID`;
+  const accessKeyId = read(idName, /^\S*$/, 'an access key of the store, or empty');
+  const secretName = `${prefix}_SECRET_ACCESS_KEY`;
+  const secretAccessKey = readWith(idName, accessKeyId, secretName, /./, `the secret key of ${idName}`);
+  const tokenName = `${prefix}_SESSION_TOKEN`;
+  const tokenRule = 'the session token of temporary keys, or empty';
+  const sessionToken = readWith(idName, accessKeyId, tokenName, /^\S*$/, tokenRule);
+  const endRule = 'the time at which the keys end, such as 2026-11-22T16:00:00Z';
+  const end = readWith(tokenName, sessionToken, `${prefix}_CREDENTIAL_EXPIRATION`, TIME, endRule);
+  if (!accessKeyId) return undefined;
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken, expiresAt: new Date(end) }) };
-}
-
-/** Those that sign URLs for browsers. */
-function readChunkKeys(): Keys | undefined {
-  const accessKeyId = read('S3_CHUNKS_ACCESS_KEY_ID', /^/, '');
-  const [pattern, rule] = accessKeyId
-    ? [/./, 'the secret key of S3_CHUNKS_ACCESS_KEY_ID']
-    : [EMPTY, 'empty without S3_CHUNKS_ACCESS_KEY_ID'];
-  const secretAccessKey = read('S3_CHUNKS_SECRET_ACCESS_KEY', pattern, rule);
-  return accessKeyId ? { accessKeyId, secretAccessKey } : undefined;
 }
 
 export const settings = {
@@ -50,9 +46,10 @@ export const settings = {
     endpoint: read('S3_ENDPOINT', ORIGIN, 'a URL without a path, such as http://127.0.0.1:8333'),
     region: read('S3_REGION', /^[\w-]+$/, 'the region of the store, such as us-east-1', 'us-east-1'),
     bucket: read('S3_BUCKET', /^[a-z0-9.-]{3,63}$/, 'the name of the bucket'),
-    keys: readKeys(),
+    /** Not needed if `credentials` in hooks.ts is replaced, but for bucket.ts. */
+    keys: readKeys('S3'),
     /** May only write below `chunks/`, so that no store can be made to copy what a URL names. */
-    chunkKeys: readChunkKeys(),
+    chunkKeys: readKeys('S3_CHUNKS'),
     enforces: read('S3_ENFORCES', CHECKSUM, 'content-sha256 or checksum-sha256, see docs/s3.md'),
   },
   pageOrigin: read('PAGE_ORIGIN', ORIGIN, 'the origin of your page, such as https://www.example.com'),
