@@ -309,10 +309,13 @@ export class Context {
     this.once('round', async () => {
       const small = await this.#roundOf(SMALL_PART);
       const [commit] = small.commits;
-      if (!commit || isOk(commit) || ![400, 413, 422].includes(commit.status)) return small;
+      const isRefused = ({ status }: Exchange): boolean => [400, 413, 422].includes(status);
+      if (!commit || !isRefused(commit)) return small;
       const large = await this.#roundOf(S3_PART);
       const last = large.commits.at(-1);
-      if (!last || !isOk(last)) return small;
+      if (!last || isRefused(last)) return small;
+      // The service accepts chunks of this size, and something else fails.
+      if (!isOk(last)) return large;
       this.partBytes = S3_PART;
       this.settings.setProfile('minChunkSize', String(S3_PART));
       return large;

@@ -9,7 +9,7 @@ import { CHECKS, type Report } from '../../src/cli/conform.ts';
 import { reportText } from '../../src/cli/report.ts';
 import { failuresOf, runConform } from '../support/conform.ts';
 import { type FaultyServer, startFaultyServer } from '../support/mutant-proxy.ts';
-import { COMMIT, changed, known } from '../support/mutations.ts';
+import { COMMIT, changed, known, onlyFor, respond } from '../support/mutations.ts';
 import { OTHER_TOKEN, type OtherService, startOtherService } from '../support/other-service.ts';
 import { ACCESS_MUTANTS } from './mutants-of-access.ts';
 import { UPLOAD_MUTANTS } from './mutants-of-upload.ts';
@@ -174,6 +174,19 @@ describe('conform finds the fault of a service that', () => {
     service.mutation = changed(COMMIT, (json) => Object.assign(json, { request_id: Math.random() }));
     const report = await runConform({ ...options, only: 'commit-again-answer' });
     assert.deepEqual([failuresOf(report), report.passed], [[], 1]);
+  });
+
+  test('refuses small chunks, and can’t complete large ones, whose answer it shows', async () => {
+    let count = 0;
+    service.mutation = onlyFor(COMMIT, (passing) => {
+      count += 1;
+      respond(passing, count === 1 ? 422 : 500);
+    });
+    const { results } = await runConform({ ...options, only: 'commit-status' });
+    const found = results.find(({ id }) => id === 'commit-status');
+    assert.equal(found?.outcome, 'fail');
+    assert.match(JSON.stringify(found), /500/);
+    assert.doesNotMatch(JSON.stringify(found), /422/);
   });
 
   for (const { fault, check, needsAll, ...mutations } of [...UPLOAD_MUTANTS, ...ACCESS_MUTANTS]) {
