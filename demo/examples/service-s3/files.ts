@@ -44,12 +44,12 @@ const fileOf = (session: Session, keyEnd: string): CompletedFile => ({
 });
 
 /** Calls a hook. Rejects if it has not ended after `HOOK_MS`. */
-async function limited<T>(hook: (file: CompletedFile) => Promise<T>, file: CompletedFile): Promise<T> {
+async function limited<T>(name: 'refuse' | 'onCompleted', hook: () => Promise<T>): Promise<T> {
   const ended = new AbortController();
   const late = sleep(HOOK_MS, undefined, { signal: ended.signal, ref: false }).then(() => {
     throw Object.assign(new Error('a hook takes too long'), { code: 'HOOK_TIMEOUT' });
   });
-  return within('hook', hook.name, () => Promise.race([hook(file), late])).finally(() => ended.abort());
+  return within('hook', name, () => Promise.race([hook(), late])).finally(() => ended.abort());
 }
 
 export function createFiles(sessions: Sessions, report: (error: Error, fileId?: string) => undefined) {
@@ -102,7 +102,7 @@ export function createFiles(sessions: Sessions, report: (error: Error, fileId?: 
       try {
         const chunks = await checkChunks(session, signal);
         await assemble(file.key, chunks, { isFirst: session.state === 'open', signal });
-        sentence = (await limited(refuse, file))?.replace(/\p{C}/gu, ' ');
+        sentence = (await limited('refuse', () => refuse(file)))?.replace(/\p{C}/gu, ' ');
       } catch (error) {
         // If the store is away or full, any process continues, and so does a repeated commit.
         const next = session.isOver ? 'expired' : 'committing';
@@ -117,7 +117,7 @@ export function createFiles(sessions: Sessions, report: (error: Error, fileId?: 
 
   const deliver = (work: Work, holder: string) =>
     holding(work, holder, async () => {
-      await limited(onCompleted, fileOf(work, work.keyEnd));
+      await limited('onCompleted', () => onCompleted(fileOf(work, work.keyEnd)));
       await sessions.move(work.id, holder, 'delivered');
     });
 
