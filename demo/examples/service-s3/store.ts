@@ -105,15 +105,16 @@ export async function repeated<T>(work: () => Promise<T>, patience: Patience): P
 const cache = new Map<string, ArrayBuffer>();
 
 /** Resolves with keys that have not ended, the time of this answer, and the whole seconds that are left. */
-export async function signingKeys(use: 'service' | 'urls') {
-  const { expiresAt, ...keys } = await within('hook', 'credentials', () => credentials(use));
-  const now = new Date();
-  const leftMs = expiresAt ? expiresAt.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
-  // Also if the end is no date.
-  if (!(leftMs >= 1000))
-    throw Object.assign(new Error('the keys of the store have ended'), { code: 'KEYS_ENDED' });
-  return { keys, now, leftMs };
-}
+export const signingKeys = (use: 'service' | 'urls') =>
+  within('hook', 'credentials', async () => {
+    const { expiresAt, ...keys } = await credentials(use);
+    const now = new Date();
+    const leftMs = expiresAt ? expiresAt.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
+    // Also if the end is no date.
+    if (!(leftMs >= 1000))
+      throw Object.assign(new Error('the keys of the store have ended'), { code: 'KEYS_ENDED' });
+    return { keys, now, leftMs };
+  });
 
 interface Message {
   headers?: Record<string, string>;
