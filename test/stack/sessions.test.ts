@@ -124,7 +124,9 @@ describe('Sessions of the example in PostgreSQL', () => {
     };
     const pass = (seconds: number): Promise<unknown> => {
       const by = `interval '${seconds} s'`;
-      return pool.run(`update upload_sessions set due_at = due_at - ${by}, failing_since = failing_since - ${by}`);
+      return pool.run(
+        `update upload_sessions set due_at = due_at - ${by}, failing_since = failing_since - ${by}`,
+      );
     };
     const take = async (holder: string, kind: 'committing' | 'done'): Promise<void> =>
       assert.equal((await sessions.takeWork(holder, kind, []))?.id, id);

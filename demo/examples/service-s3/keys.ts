@@ -15,8 +15,8 @@ const EARLY_MS = 600_000;
 const PAUSE_MS = { soon: 1000, later: 60_000 };
 
 /**
- * Returns `credentials` for a function that reads keys. Those it has read are used until they end, also while the next ones can't be
- * read. `read` must end: limit the time of its requests.
+ * Returns `credentials` for a function that reads keys. Those are used until they end, also while the next ones can't be read.
+ * `read` must end: limit the time of its requests.
  */
 export function keptKeys(read: (use: Use) => Promise<Keys>): (use: Use) => Promise<Keys> {
   const entries: Record<Use, Entry> = { service: { readAt: 0 }, urls: { readAt: 0 } };
