@@ -107,6 +107,8 @@ export type UploadCommand = Readonly<
 /** Commands of buttons that can be undone. */
 export type UndoCommand = Extract<UploadCommand, { readonly type: 'withdraw' | 'undo' | 'complete' }>;
 
+export type RetryCommand = Extract<UploadCommand, { readonly type: 'retry' }>;
+
 export type UploadEvent = UploadCommand | Late<UploadOutcome>;
 export type UploadEventType = UploadEvent['type'];
 

@@ -29,7 +29,7 @@ import { ConnectionMonitor } from './transfer/connection-monitor.ts';
 import { ProgressThrottle } from './transfer/progress.ts';
 import { UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadContext } from './upload.ts';
-import type { UndoCommand } from './upload-state.ts';
+import type { RetryCommand, UndoCommand } from './upload-state.ts';
 import type { UploaderOptions } from './uploader-options.ts';
 import { warnOfSettings } from './warn-of-settings.ts';
 
@@ -316,8 +316,8 @@ export class Uploader {
     return this.#commands.apply({ type: 'retry', isNamed: id !== undefined, newName: id && name }, id);
   }
 
-  /** @internal Applies a command of a button that can be undone. */
-  async apply(command: UndoCommand, ids: readonly FileId[]): Promise<void> {
+  /** @internal Applies a command of a button to several uploads. */
+  async apply(command: UndoCommand | RetryCommand, ids: readonly FileId[]): Promise<void> {
     const uploads = ids.flatMap((id) => this.#scheduler.get(id) ?? []);
     await this.#commands.applyTo(uploads, command);
     this.#closeUnused();

@@ -36,15 +36,31 @@ export interface Causes {
   readonly ids: ReadonlySet<FileId>;
 }
 
-/** Returns the causes that at least two files have. A panel above the list shows each of them, not the rows. */
-export function causesOf(files: readonly FileSnapshot[]): Causes {
-  const all = [true, false].flatMap((isError) => {
-    // If a name is taken, each file needs a name of its own.
-    const codeOf = ({ error, warning }: FileSnapshot): ErrorCode | undefined =>
-      isError ? (error?.code === 'name-taken' ? undefined : error?.code) : error ? undefined : warning;
-    return [...Map.groupBy(files, codeOf)].flatMap(([code, those]): readonly Cause[] =>
-      code !== undefined && those.length > 1 ? [{ code, isError, files: those }] : [],
-    );
+const keyOf = ({ code, isError }: Pick<Cause, 'code' | 'isError'>): string => `${code} ${isError}`;
+
+/** Returns what may be the same for other files. If a name is taken, each file needs a name of its own. */
+function reasonOf({ error, warning }: FileSnapshot): Pick<Cause, 'code' | 'isError'> | undefined {
+  const code = error?.code ?? warning;
+  return code === undefined || code === 'name-taken' ? undefined : { code, isError: error !== undefined };
+}
+
+/**
+ * Returns the causes that at least two files have. A panel above the list shows each of them, not the rows. While rows have to keep
+ * their places, only causes of `held` are returned, and those that have left at most one file stay.
+ */
+export function causesOf(files: readonly FileSnapshot[], held?: Causes): Causes {
+  const heldKeys = held && new Set(held.all.map(keyOf));
+  const groups = Map.groupBy(files, (file) => {
+    const reason = reasonOf(file);
+    return reason && keyOf(reason);
   });
+  const all = [...groups]
+    .flatMap(([key, those]): readonly Cause[] => {
+      const reason = those[0] && reasonOf(those[0]);
+      const isShown = key !== undefined && (heldKeys?.has(key) ?? those.length > 1);
+      return reason && isShown ? [{ ...reason, files: those }] : [];
+    })
+    // In an order that no file changes.
+    .sort((a, b) => Number(b.isError) - Number(a.isError) || (a.code < b.code ? -1 : 1));
   return { all, ids: new Set(all.flatMap((cause) => cause.files.map(({ id }) => id))) };
 }

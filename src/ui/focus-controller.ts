@@ -12,6 +12,7 @@ const SAFE = 'button:not([data-action=cancel-all], [data-action=clear])';
 export class FocusController implements ReactiveController {
   readonly #host: FocusHost;
   #focused: HTMLElement | undefined;
+  #isMenu = false;
   /** Candidates for the focus, nearest first. */
   #places: readonly Element[] = [];
 
@@ -30,9 +31,11 @@ export class FocusController implements ReactiveController {
     const group = this.#focused.closest('.actions, .bulk, .panel');
     // The second press of "Undo" must not start another action: the focus goes to a row.
     const isUndo = this.#focused.dataset.action === 'undo';
+    // Nor may a press that opens a menu, or is meant for it.
+    this.#isMenu = this.#focused.matches('[data-action=more], .menu:popover-open *');
     this.#places = isUndo
       ? []
-      : [group, row, ...(row ? siblingsOf(row) : [])].filter((place) => place !== null);
+      : [group, ...(row ? [row, ...siblingsOf(row)] : [])].filter((place) => place !== null);
   }
 
   hostUpdated(): void {
@@ -49,14 +52,18 @@ export class FocusController implements ReactiveController {
       if (!place.isConnected) continue;
       // Those of a closed menu can't get it.
       const all = [...place.querySelectorAll('button')].filter((each) => each.checkVisibility());
-      const next =
-        all.find((each) => each.dataset.action === action) ?? all.find((each) => each.matches(SAFE));
+      if (this.#isMenu && !place.matches('.actions, .bulk')) continue;
+      const next = this.#isMenu
+        ? all.find((each) => each.dataset.action === 'more')
+        : (all.find((each) => each.dataset.action === action) ?? all.find((each) => each.matches(SAFE)));
       if (next) {
         next.focus();
         return;
       }
     }
+    const row = this.#places.find((place) => place.isConnected && place.matches('.row'));
     const rest =
+      (this.#isMenu ? (row as HTMLElement | undefined) : undefined) ??
       root.querySelector<HTMLElement>('.row[tabindex="0"]') ??
       root.querySelector<HTMLElement>('[data-action="browse"]');
     // The focused row may have been scrolled away, and scrolling back would undo that.

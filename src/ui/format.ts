@@ -15,9 +15,14 @@ export interface Format {
   duration(ms: number): string | undefined;
   /** Returns a list such as `image, PDF, or XLSX`. */
   anyOf(texts: readonly string[]): string;
+  /** What stands between the items of an enumeration. */
+  readonly comma: string;
   /** Returns a share such as `26%`, rounded down, so that 100% means complete. */
   percent(share: number): string;
 }
+
+/** Languages with another comma. */
+const COMMAS: Readonly<Record<string, string>> = { ar: '، ', ja: '、', zh: '、' };
 
 const formats = new Map<string, Format>();
 
@@ -65,6 +70,7 @@ export function createFormat(locale: string): Format {
       return unit('hour', seconds < 36_000 ? 1 : 0).format(seconds / 3600);
     },
     anyOf: (texts) => new Intl.ListFormat(locale, { type: 'disjunction' }).format(texts),
+    comma: COMMAS[new Intl.Locale(locale).language] ?? ', ',
     percent: (value) => share.format(Math.floor(Math.min(1, value) * 100 + 1e-9) / 100),
   };
   formats.set(locale, format);

@@ -5,6 +5,7 @@ import type { ReactiveControllerHost } from 'lit';
 import { hasActive, type Phase } from '../core/phases.ts';
 import type { FileId, FileSnapshot, Snapshot, Totals } from '../core/types.ts';
 import { totalsOf } from '../engine/snapshot-store.ts';
+import { type Causes, causesOf } from './causes.ts';
 
 /** Number of files up to which rows never move, and up to which a folder is unfolded at first. */
 const SHORT = 10;
@@ -33,6 +34,8 @@ export type Line = FileSnapshot & { readonly folder?: FolderFacts };
 export interface RowOrder {
   /** Sorts the files: failed ones, then those that have not ended, then the others; each group in the order of the list. */
   sort(snapshot: Snapshot): Snapshot;
+  /** Returns what several files have in common. While rows keep their places, no panel comes or goes above them. */
+  causesOf(files: readonly FileSnapshot[]): Causes;
   /** Puts a row before the first file of each folder, and its other files below. A folded folder shows only failed ones. */
   linesOf(files: readonly FileSnapshot[]): readonly Line[];
 }
@@ -47,6 +50,7 @@ export function createRowOrder(
 ): RowOrder {
   let groupOf: ReadonlyMap<FileId, number> = new Map();
   let wasHeld = false;
+  let causes: Causes | undefined;
   const folds = new Map<string, boolean>();
   const isHeld = (): boolean => host.renderRoot.querySelector(HELD) !== null;
   // In the next frame: between two rows, focus and pointer are nowhere for a moment.
@@ -66,6 +70,10 @@ export function createRowOrder(
       if (groupOf.size <= SHORT) return snapshot;
       const groups = Map.groupBy(files, ({ id }) => groupOf.get(id) ?? 1);
       return { ...snapshot, files: [0, 1, 2].flatMap((group) => groups.get(group) ?? []) };
+    },
+    causesOf(files) {
+      causes = causesOf(files, wasHeld ? causes : undefined);
+      return causes;
     },
     linesOf(files) {
       const groups = Map.groupBy(files, (file) => folderOf(file) || file.id);

@@ -142,8 +142,10 @@ export class UndoController implements ReactiveController {
 
   /** Ctrl+Z. What is in slots, and inputs, have an undo of their own. */
   readonly #onKey = (event: KeyboardEvent): void => {
-    const { key, ctrlKey, metaKey, shiftKey, altKey, target } = event;
-    const isUndo = key.toLowerCase() === 'z' && ctrlKey !== metaKey && !shiftKey && !altKey;
+    const { key, code, ctrlKey, metaKey, shiftKey, altKey, target } = event;
+    // On keyboards with other letters, the key at the place of Z.
+    const isZ = /^[a-z]$/i.test(key) ? key.toLowerCase() === 'z' : code === 'KeyZ';
+    const isUndo = isZ && ctrlKey !== metaKey && !shiftKey && !altKey;
     const isOurs = this.#host.renderRoot.contains(target as Node) && !(target as Element).matches('input');
     if (!isUndo || !isOurs || !this.#pending) return;
     event.preventDefault();

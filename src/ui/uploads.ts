@@ -73,9 +73,7 @@ export class Uploads {
       (text) => announcer.say(text),
     );
     this.#commands = createCommands(frameCommands, host, uploader, this.#undo, (ids) =>
-      this.#do('retried', async () => {
-        await Promise.all(ids.map((id) => uploader.retry(id)));
-      }),
+      this.#do('retried', () => uploader.apply({ type: 'retry', isNamed: false }, ids)),
     );
     this.#countdown = new Countdown(host);
     this.#rows = new WindowController(host);
@@ -159,6 +157,7 @@ export class Uploads {
     const listState = {
       snapshot,
       lines,
+      causes: this.#order.causesOf(snapshot.files),
       undo,
       spoken: this.#announcer.spoken,
       currentId: this.#keys.currentId,

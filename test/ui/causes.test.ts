@@ -1,13 +1,14 @@
 // What several files failed for, or are warned of: said once above the list, with one action for all of them.
 
 import { expect } from '@open-wc/testing';
+import { sendKeys } from '@web/test-runner-commands';
 import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import { isRetryable } from '../../src/core/error-codes.ts';
 import type { ErrorCode, FileSnapshot } from '../../src/index.ts';
 import { ENGLISH } from '../../src/ui/messages.ts';
 import { show } from './show.ts';
-import { all, button, one, textOf } from './support.ts';
+import { all, button, one, shown, textOf } from './support.ts';
 
 const failed = (name: string, code: ErrorCode): FileSnapshot =>
   file(name, 'failed', 10, 0, { error: { code, retryable: isRetryable({ code }) } });
@@ -24,7 +25,7 @@ const countOf = (element: WidgetFixture, code: ErrorCode): number =>
 describe('a cause', () => {
   it('of several files is said once, with their names, and not in their rows', async () => {
     const element = await show([failed('a.txt', 'network'), failed('b.txt', 'network')]);
-    expect(panels(element)).to.deep.equal([`${ENGLISH.network} a.txtb.txt Retry`]);
+    expect(panels(element)).to.deep.equal([`${ENGLISH.network} a.txt, b.txt Retry`]);
     expect(countOf(element, 'network')).to.equal(1);
     expect(all(element, '.row .problem')).to.have.length(0);
     expect(all(element, '.row [data-action=go]')).to.have.length(0);
@@ -55,7 +56,7 @@ describe('a cause', () => {
 
   it('that a retry does not help has no button', async () => {
     const element = await show([failed('a.txt', 'wrong-file'), failed('b.txt', 'wrong-file')]);
-    expect(panels(element)).to.deep.equal([`${ENGLISH['wrong-file']} a.txtb.txt`]);
+    expect(panels(element)).to.deep.equal([`${ENGLISH['wrong-file']} a.txt, b.txt`]);
     expect(all(element, '.cause button, .bulk button')).to.have.length(0);
   });
 
@@ -78,7 +79,7 @@ describe('a cause', () => {
       failed('b.txt', 'file-unreadable'),
       warned('c.txt', 'file-unreadable'),
     ]);
-    expect(panels(element)).to.deep.equal([`${ENGLISH['file-unreadable']} a.txtc.txt`]);
+    expect(panels(element)).to.deep.equal([`${ENGLISH['file-unreadable']} a.txt, c.txt`]);
     expect(one(element, '.cause').part.contains('warning')).to.equal(true);
     expect(all(element, '.row .problem.error')).to.have.length(1);
     expect(all(element, '.row .problem.warning')).to.have.length(0);
@@ -94,18 +95,57 @@ describe('a cause', () => {
     expect(one(element, '.cause summary').textContent).to.equal('and 2 more');
   });
 
-  it('of all failed files takes the place of the button in the footer', async () => {
+  it('takes the place of the button in the footer, which retries what has no cause in common', async () => {
     const same = [failed('a.txt', 'network'), failed('b.txt', 'network')];
     const element = await show(same);
-    expect(all(element, '[data-action=retry-failed]')).to.have.length(0);
-    // Two causes, or a file that is alone with its own: the footer retries all of them.
-    for (const other of [failed('c.txt', 'timeout'), failed('c.txt', 'file-changed')]) {
-      await element.show(snapshot([...same, other]));
-      expect(all(element, '[data-action=retry-failed]')).to.have.length(1);
+    const count = (): number => all(element, '[data-action=retry-failed]').length;
+    expect(count()).to.equal(0);
+    for (const [others, expected] of [
+      [[failed('c.txt', 'timeout'), failed('d.txt', 'timeout')], 0],
+      [[failed('c.txt', 'file-changed')], 1],
+      // It can't be retried at all.
+      [[failed('c.txt', 'wrong-file')], 0],
+    ] as const) {
+      await element.show(snapshot([...same, ...others]));
+      expect(count()).to.equal(expected);
     }
-    // A file that can't be retried at all.
-    await element.show(snapshot([...same, failed('c.txt', 'wrong-file')]));
-    expect(all(element, '[data-action=retry-failed]')).to.have.length(0);
+  });
+
+  it('keeps its button and its unfolded names when another one comes or goes', async () => {
+    const network = 'abcde'.split('').map((name) => failed(name, 'network'));
+    const timeout = 'vwxyz'.split('').map((name) => failed(name, 'timeout'));
+    const element = await show([...timeout, ...network]);
+    const retry = button(element, `Retry: ${ENGLISH.timeout}`);
+    const panel = retry.closest('.cause') as HTMLElement;
+    (panel.querySelector('details') as HTMLDetailsElement).open = true;
+    await element.show(
+      snapshot([
+        ...timeout,
+        ...network.map((each) => ({ ...each, error: undefined, phase: 'done' as const })),
+      ] as FileSnapshot[]),
+    );
+    expect(button(element, `Retry: ${ENGLISH.timeout}`)).to.equal(retry);
+    expect(panel.querySelector('details')?.open).to.equal(true);
+    expect(all(element, '.cause')).to.have.length(1);
+  });
+
+  it('neither comes nor goes while the rows keep their places', async () => {
+    const names = ['a', 'b', 'c'];
+    const element = await show(names.map((name) => failed(name, 'file-changed')));
+    expect(panels(element)).to.have.length(1);
+    one(element, '.row').focus();
+    await sendKeys({ press: 'ArrowDown' });
+    // A new cause stays in the rows, and one that only a single file still has is shown until the list is left.
+    await element.show(
+      snapshot([failed('a', 'file-changed'), failed('b', 'network'), failed('c', 'network')]),
+    );
+    expect(all(element, '.cause').map((each) => each.getAttribute('aria-label'))).to.deep.equal([
+      ENGLISH['file-changed'],
+    ]);
+    expect(all(element, '.row .problem')).to.have.length(2);
+    (element.renderRoot as ShadowRoot).querySelector<HTMLElement>(':focus')?.blur();
+    await shown(() => panels(element).join().startsWith(ENGLISH.network));
+    expect(panels(element)).to.have.length(1);
   });
 
   it('hands the focus to a row when its files are retried, never to "Cancel all"', async () => {

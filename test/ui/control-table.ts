@@ -160,7 +160,7 @@ export const SITUATIONS: readonly Situation[] = [
     controls: {
       ...ONE_OPEN,
       'Upload 1 file': ['a.txt hashing'],
-      'Cancel all': ['a.txt canceled'],
+      'More actions': { shows: 'Cancel all' },
     },
   },
   {
@@ -174,7 +174,7 @@ export const SITUATIONS: readonly Situation[] = [
       'Pause: b.txt': ['a.txt queued', 'b.txt paused user'],
       'Cancel: b.txt': ['a.txt queued', 'b.txt canceled'],
       'Upload 2 files': ['a.txt hashing', 'b.txt hashing'],
-      'Cancel all': ['a.txt canceled', 'b.txt canceled'],
+      'More actions': { shows: 'Cancel all' },
     },
   },
   {
@@ -302,7 +302,7 @@ export const SITUATIONS: readonly Situation[] = [
       'Retry: canceled.txt': ['done.txt done', 'failed.txt failed', 'canceled.txt uploading'],
       'Remove from list: canceled.txt': ENDED.slice(0, 2),
       'Retry failed files': ['done.txt done', 'failed.txt uploading', 'canceled.txt canceled'],
-      'Clear finished': ['failed.txt failed'],
+      'More actions': { shows: 'Clear finished' },
     },
   },
   {

@@ -47,7 +47,7 @@ describe('the actions of the footer', () => {
 
   it('have one main button, which is highlighted if nothing runs', async () => {
     const element = await show([failed, paused, paused]);
-    expect(labels(element)).to.deep.equal(['Resume all', 'Retry failed files', 'Cancel all']);
+    expect(labels(element)).to.deep.equal(['Resume all', 'Retry failed files', 'More actions']);
     expect(all(element, '.bulk .primary').map((each) => each.textContent)).to.deep.equal(['Resume all']);
   });
 
@@ -75,10 +75,13 @@ describe('the actions of the footer', () => {
     expect(inMenu(element)).to.deep.equal(['Pause all', 'Resume all', 'Cancel all']);
   });
 
-  it('are in no menu if there is only one further action', async () => {
-    const element = await show([paused, paused]);
-    expect(labels(element)).to.deep.equal(['Resume all', 'Cancel all']);
-    expect(all(element, '.bulk .menu')).to.have.length(0);
+  it('are in the menu also if there is only one, so that it does not take the place of the menu', async () => {
+    const element = await show([sent, paused]);
+    expect(labels(element)).to.deep.equal(['Resume all', 'More actions']);
+    expect(inMenu(element)).to.deep.equal(['Pause all', 'Cancel all']);
+    await element.show(snapshot([paused, paused]));
+    expect(labels(element)).to.deep.equal(['Resume all', 'More actions']);
+    expect(inMenu(element)).to.deep.equal(['Cancel all']);
   });
 
   it('keep the focus when other actions go', async () => {
@@ -104,7 +107,7 @@ describe('the actions of the footer', () => {
       file(name, 'paused', 10, 0.5, { pauseReason: 'needs-file', relativePath });
     const list = snapshot([lost('a.txt'), lost('b.txt')]);
     const element = await show(list);
-    expect(labels(element)).to.deep.equal(['Choose files', 'Cancel all']);
+    expect(labels(element)).to.deep.equal(['Choose files', 'More actions']);
     element.rules = { ...element.rules, multiple: false };
     await element.show(list);
     expect(labels(element)).to.deep.equal(['Cancel all']);
@@ -155,8 +158,8 @@ describe('a narrow footer', () => {
 
   it('has words for what the user has to do, in full and in one line', async () => {
     const element = await show([failed, paused, paused], { width: 320 });
-    expect(labels(element)).to.deep.equal(['Resume all', 'Retry failed files', 'Cancel all']);
-    for (const each of all(element, '.bulk button')) {
+    expect(labels(element)).to.deep.equal(['Resume all', 'Retry failed files', 'More actions']);
+    for (const each of all(element, '.bulk > button')) {
       expect(each.scrollWidth).to.be.at.most(each.clientWidth);
       expect(each.offsetHeight).to.equal(44);
     }

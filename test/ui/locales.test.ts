@@ -195,6 +195,7 @@ const FORMAT = {
   duration: () => '3',
   anyOf: () => '⟦types⟧',
   percent: () => '4%',
+  comma: ', ',
 };
 /** Names of files and folders, limits, and texts of the page or the service. */
 const DATA = '[part~=file-name], [part=file-icon], [part=rejection], option, style, .silent:empty';

@@ -4,6 +4,8 @@ import { expect } from '@open-wc/testing';
 import { sendKeys, setViewport } from '@web/test-runner-commands';
 import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
+import type { FileSnapshot } from '../../src/index.ts';
+import { click } from './accessible.ts';
 import { show } from './show.ts';
 import { all, button, one, shown } from './support.ts';
 
@@ -57,23 +59,75 @@ describe('a menu', () => {
     expect(element.calls.filter(([name]) => name !== 'holdUndo')).to.deep.equal([]);
   });
 
-  it('closes when the focus leaves it with Tab', async () => {
+  it('closes with Tab, which continues from its button', async () => {
     const element = await open();
     await sendKeys({ down: 'Shift' });
     await sendKeys({ press: 'Tab' });
     await sendKeys({ up: 'Shift' });
-    await shown(() => !isOpen(element));
+    expect(isOpen(element)).to.equal(false);
+    expect(focused(element)).to.equal('resume-all');
+    button(element, 'More actions').click();
+    await shown(() => focused(element) === 'pause-all');
+    await sendKeys({ press: 'Tab' });
+    expect(isOpen(element)).to.equal(false);
+    expect(focused(element)).to.equal(undefined);
+  });
+
+  it('opens and closes with its button', async () => {
+    const element = await show(LIST);
+    const opener = button(element, 'More actions');
+    for (const expected of [true, false, true, false]) {
+      await click(opener);
+      await shown(() => isOpen(element) === expected);
+    }
+  });
+
+  it('closes when it gets other actions, and leaves the focus on its button', async () => {
+    const element = await open();
+    await element.show(snapshot([{ ...sent, phase: 'done' }, paused] as FileSnapshot[]));
+    expect(isOpen(element)).to.equal(false);
     expect(focused(element)).to.equal('more');
   });
 
-  it('closes when the page scrolls below it', async () => {
+  it('leaves Ctrl+Z to the uploader', async () => {
+    const element = await open();
+    const keys: string[] = [];
+    one(element, '.base').addEventListener('keydown', ({ key }) => keys.push(key));
+    await sendKeys({ press: 'ArrowDown' });
+    await sendKeys({ down: 'Control' });
+    await sendKeys({ press: 'z' });
+    await sendKeys({ up: 'Control' });
+    expect(keys.filter((key) => key.length === 1)).to.deep.equal(['z']);
+  });
+
+  it('closes when what contains its button scrolls, which scrolls on', async () => {
     const element = await open();
     const after = document.createElement('div');
     after.style.height = '3000px';
     document.body.append(after);
-    globalThis.scrollBy(0, 20);
+    globalThis.scrollTo(0, 900);
     await shown(() => !isOpen(element));
+    await shown(() => globalThis.scrollY === 900);
     after.remove();
+    const many = Array.from({ length: 40 }, (_, index) => file(`${index}.txt`, 'uploading', 10, 0.5));
+    const narrow = await show(many, { width: 320 });
+    one(narrow, '.row [data-action=more]').click();
+    await shown(() => isOpen(narrow));
+    one(narrow, '.scroller').scrollTop = 40;
+    await shown(() => !isOpen(narrow));
+  });
+
+  it('stays open when another part of the page scrolls', async () => {
+    const element = await open();
+    const box = document.createElement('div');
+    box.style.cssText = 'block-size: 50px; overflow: auto';
+    box.innerHTML = '<p style="block-size: 500px"></p>';
+    document.body.append(box);
+    const scrolled = new Promise((resolve) => box.addEventListener('scroll', resolve, { once: true }));
+    box.scrollTop = 100;
+    await scrolled;
+    expect(isOpen(element)).to.equal(true);
+    box.remove();
   });
 
   it('stays open while the list renders', async () => {
@@ -99,6 +153,8 @@ describe('a menu', () => {
       element.remove();
     }
     await setViewport({ width: 800, height: 600 });
+    // Its event closes menus.
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   });
 });
 
@@ -118,7 +174,7 @@ describe('the menu of a row', () => {
     expect(isOpen(element)).to.equal(false);
   });
 
-  it('is not there in wide places, nor for a file that waits for the user', async () => {
+  it('is not there in wide places, and leaves what a user has to do beside it', async () => {
     const element = await show(LIST);
     expect(names(element, '.row[data-id="id-sent.txt"]')).to.deep.equal([
       'Pause: sent.txt',
@@ -127,7 +183,7 @@ describe('the menu of a row', () => {
     const narrow = await show(LIST, { width: 320 });
     expect(names(narrow, '.row[data-id="id-paused.txt"]')).to.deep.equal([
       'Resume: paused.txt',
-      'Cancel: paused.txt',
+      'More actions: paused.txt',
     ]);
   });
 
@@ -149,24 +205,29 @@ describe('the menu of a row', () => {
     expect(focused(element)).to.equal('more');
   });
 
-  it('leaves the focus in the row when the file is paused', async () => {
-    const element = await show(
-      [sent, sent].map((each, index) => ({ ...each, id: `id-${index}` })),
-      {
-        width: 320,
-      },
-    );
-    const more = one(element, '.row[data-id=id-0] [data-action=more]');
-    more.focus();
-    await element.show(
-      snapshot([
-        { ...paused, id: 'id-0' },
-        { ...sent, id: 'id-1' },
-      ]),
-    );
-    const active = element.shadowRoot?.activeElement;
-    expect(active?.closest('[data-id=id-0]')).to.not.equal(null);
-    expect(focused(element)).to.equal('go');
+  it('never hands the focus to a button that ends the upload', async () => {
+    const [a, b] = [
+      { ...sent, id: 'id-0' },
+      { ...sent, id: 'id-1' },
+    ];
+    const element = await show([a, b], { width: 320 });
+    const isInRow = (): boolean =>
+      element.shadowRoot?.activeElement?.closest('[data-id=id-0]') !== null && focused(element) !== 'end';
+    one(element, '[data-id=id-0] [data-action=more]').focus();
+    for (const next of [
+      { ...paused, id: 'id-0' },
+      { ...a, phase: 'done' },
+    ] as FileSnapshot[]) {
+      await element.show(snapshot([next, b]));
+      expect(isInRow()).to.equal(true);
+    }
+    // Nor from an open menu.
+    await element.show(snapshot([a, b]));
+    one(element, '[data-id=id-0] [data-action=more]').click();
+    await shown(() => focused(element) === 'go');
+    await element.show(snapshot([{ ...a, phase: 'done' } as FileSnapshot, b]));
+    expect(isOpen(element)).to.equal(false);
+    expect(isInRow()).to.equal(true);
   });
 });
 
@@ -175,6 +236,9 @@ describe('the drop zone above a list', () => {
     const element = await show(LIST, { width: 320 });
     expect(names(element, '.zone')).to.deep.equal(['Choose files', 'More actions: File upload']);
     expect(one(element, '.zone').offsetHeight).to.be.at.most(72);
+    one(element, '.zone [data-action=more]').click();
+    one(element, '.zone .menu').click();
+    expect(element.calls).to.deep.equal([]);
     one(element, '.zone [data-action=more]').click();
     button(element, 'Choose a folder').click();
     expect(element.calls).to.deep.equal([['browse', 'folder']]);
@@ -185,11 +249,15 @@ describe('the drop zone above a list', () => {
     expect(names(await show([], { width: 320 }), '.zone')).to.deep.equal(['Choose files', 'Choose a folder']);
   });
 
-  it('keeps its title while files are dragged, and a title of the page', async () => {
+  it('keeps its title while files are dragged, and while it is disabled', async () => {
     const element = await show(LIST, { width: 320 });
     const isTitled = (): boolean => one(element, '.zone .title').checkVisibility();
     expect(isTitled()).to.equal(false);
     element.intake = { ...element.intake, dragging: true };
+    await element.show(LIST);
+    expect(isTitled()).to.equal(true);
+    element.intake = { ...element.intake, dragging: false };
+    element.rules = { ...element.rules, disabled: true };
     await element.show(LIST);
     expect(isTitled()).to.equal(true);
   });

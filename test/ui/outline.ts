@@ -13,6 +13,7 @@ const ICONS: Readonly<Record<string, string>> = {
   'm5.5 5.5 9': 'close',
   'M6.5 9V6.5': 'lock',
   'M4.5 10v.1': 'more',
+  'M7 4.25 3.': 'undo',
 };
 
 const iconsOf = (element: Element): string =>

@@ -179,6 +179,14 @@ export const controls = css`
       background: Highlight;
     }
 
+    /* A system without colors has no gradients. */
+    .checking::after {
+      forced-color-adjust: none;
+      background: repeating-linear-gradient(90deg, CanvasText 0 6px, transparent 6px 12px);
+      opacity: 1;
+      animation: none;
+    }
+
     .mark {
       forced-color-adjust: none;
     }

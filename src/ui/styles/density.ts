@@ -22,11 +22,11 @@ export const density = css`
 
     .row .problem {
       flex-basis: 100%;
-      margin: 0;
+      margin-block-start: 0;
     }
 
     .row .body > button {
-      margin-block: 0.15em 0.35em;
+      margin-block: 0.3em 0.5em;
     }
 
     :is(.totals, .zone.compact) {

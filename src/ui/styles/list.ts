@@ -184,6 +184,10 @@ export const list = css`
     margin-block-start: 0.5em;
   }
 
+  .row .bar ~ :is(.problem, button):last-child {
+    margin-block-end: 0.5em;
+  }
+
   .canceled .name {
     color: var(--_muted);
   }
@@ -231,8 +235,12 @@ export const list = css`
   }
 
 
+  /* As wide as the icon of a row. */
   .sign {
+    display: grid;
     flex: none;
+    place-items: center;
+    inline-size: 2.45em;
   }
 
   .sign > .icon {
@@ -252,7 +260,7 @@ export const list = css`
   }
 
   /* Few users pause a file. The button of a row shows when the row is pointed at or has the focus. */
-  @media (hover: hover) {
+  @media (hover: hover) and (not (any-pointer: coarse)) {
     .row:not(:hover, :focus-within) .menu:not(:popover-open) [data-action='go'] {
       opacity: 0;
     }
@@ -291,7 +299,7 @@ export const list = css`
       flex: 1 1 auto;
     }
 
-    :is(.compact, .panel) > .badge {
+    :is(.compact, .panel:not(.cause)) > .badge {
       display: none;
     }
 
@@ -318,7 +326,11 @@ export const list = css`
     }
 
     .bulk button {
-      min-block-size: 44px;
+      min-block-size: max(44px, 2.4em);
+    }
+
+    .bulk:has(> .icon-button:nth-child(2)) {
+      flex-wrap: nowrap;
     }
 
     .bulk > button:not(.icon-button) {
@@ -326,7 +338,12 @@ export const list = css`
     }
 
     .bulk > .icon-button {
-      inline-size: 44px;
+      align-self: center;
+      inline-size: max(44px, 2.4em);
+    }
+
+    .bulk > button.plain:only-child {
+      margin-inline-end: auto;
     }
   }
 

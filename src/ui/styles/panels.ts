@@ -181,14 +181,6 @@ export const panels = css`
     overflow-wrap: anywhere;
   }
 
-  .refused:not(:last-child) {
-    margin-inline-end: 0.3em;
-  }
-
-  .refused:not(:last-child)::after {
-    content: ',';
-  }
-
   .refused {
     color: var(--_text);
     font-weight: var(--_weight);

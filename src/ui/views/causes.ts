@@ -1,7 +1,8 @@
 // Panels above the list: what several files failed for, or are warned of, with their names and one action for all of them.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Cause, Causes } from '../causes.ts';
+import { repeat } from 'lit/directives/repeat.js';
+import type { Cause } from '../causes.ts';
 import { button } from './buttons.ts';
 import { isWorthRetrying, mayRetry } from './file-row.ts';
 import { alertIcon } from './icons.ts';
@@ -9,18 +10,18 @@ import { nameList } from './rejections.ts';
 import type { Commands, WidgetState } from './state.ts';
 
 /** A panel for each cause, or nothing. */
-export const causePanels = (
-  state: WidgetState,
-  { all }: Causes,
-  commands: Commands,
-): TemplateResult | typeof nothing =>
-  all.length === 0 ? nothing : html`${all.map((cause) => panelOf(cause, state, commands))}`;
+export const causePanels = (state: WidgetState, commands: Commands): unknown =>
+  state.causes.all.length === 0
+    ? nothing
+    : repeat(
+        state.causes.all,
+        // So that a button never becomes that of another cause.
+        ({ code, isError }) => `${code} ${isError}`,
+        (cause) => panelOf(cause, state, commands),
+      );
 
-function panelOf(
-  { code, isError, files }: Cause,
-  { messages }: WidgetState,
-  commands: Commands,
-): TemplateResult {
+function panelOf({ code, isError, files }: Cause, state: WidgetState, commands: Commands): TemplateResult {
+  const { messages } = state;
   const retriable = files.filter(mayRetry);
   const sentence = messages[code];
   const kind = isError ? 'error' : 'warning';
@@ -33,8 +34,8 @@ function panelOf(
     <div class="body">
       <p class="title">${sentence}</p>
       <p class="refusals">${nameList(
-        files.map(({ name }) => name),
-        messages,
+        files.map(({ relativePath }) => relativePath),
+        state,
       )}</p>
     </div>
     ${

@@ -35,6 +35,8 @@ export function dropZone(
         : rules.multiple
           ? messages.dropFiles
           : messages.dropFile;
+  // In narrow places, the buttons say what it is. What the page has put there stays, and why the buttons do nothing.
+  const isTitled = isEmpty || isClosed || ['invitation', 'hint'].some((slot) => state.slots.has(slot));
   const onClick = (event: MouseEvent): void => {
     const path = event.composedPath() as HTMLElement[];
     const isOnSurface = path.slice(0, path.indexOf(event.currentTarget as HTMLElement)).every(isSurface);
@@ -51,7 +53,7 @@ export function dropZone(
         ${rules.directory && 'webkitdirectory' in HTMLInputElement.prototype ? folderMenu(button('folder', messages.chooseFolder, () => commands.browse('folder'), { isDisabled: isClosed })) : nothing}
       </slot></div>`;
   return html`<div
-      class="zone ${isCompact ? 'compact' : ''} ${isEmpty || state.slots.has('invitation') ? '' : 'listed'} ${dragging ? 'dragging' : isClosed ? 'closed' : ''}"
+      class="zone ${isCompact ? 'compact' : ''} ${isTitled ? '' : 'listed'} ${dragging ? 'dragging' : isClosed ? 'closed' : ''}"
       part="drop-zone ${dragging ? 'dragging' : ''}"
       @click=${onClick}
 >${isEmpty ? html`<slot name="empty">${content}</slot>` : content}</div>
@@ -62,7 +64,7 @@ export function dropZone(
 
 /** Elements in slots that do something themselves when they are clicked. */
 const ACTIVE =
-  'a,area,button,input,select,textarea,label,summary,audio,video,[slot=buttons],[contenteditable],[tabindex],[role]:not([role=img])';
+  'a,area,button,input,select,textarea,label,summary,audio,video,[slot=buttons],[contenteditable],[popover],[tabindex],[role]:not([role=img])';
 
 /** True for elements that do nothing themselves when they are clicked. A custom element may do anything. */
 const isSurface = (element: HTMLElement): boolean =>

@@ -2,21 +2,14 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { Causes } from '../causes.ts';
 import { fileRow } from './file-row.ts';
 import { styleProperty } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** What is said once for several rows: the reason why all files wait (in the footer), and the causes (above the list). */
-export interface SaidOnce {
-  readonly hasSharedReason: boolean;
-  readonly causes: Causes;
-}
-
-/** The list, or nothing while there are no files. */
+/** The list, or nothing while there are no files. `hasSharedReason` is true if the footer shows the reason why all files wait. */
 export function fileList(
   state: WidgetState,
-  saidOnce: SaidOnce,
+  hasSharedReason: boolean,
   commands: Commands,
 ): TemplateResult | typeof nothing {
   const { lines } = state;
@@ -30,7 +23,7 @@ export function fileList(
       ${spacer(before)}${repeat(
         rendered,
         ({ id }) => id,
-        (line, index) => fileRow(line, first + index + 1, line === tabStop, saidOnce, state, commands),
+        (line, index) => fileRow(line, first + index + 1, line === tabStop, hasSharedReason, state, commands),
       )}${spacer(after)}
     </div>
   </div>`;

@@ -9,7 +9,6 @@ import type { Format } from '../format.ts';
 import type { Messages } from '../messages.ts';
 import { folderOf, type Line } from '../row-order.ts';
 import { type ButtonOptions, button } from './buttons.ts';
-import type { SaidOnce } from './file-list.ts';
 import {
   alertIcon,
   closeIcon,
@@ -20,6 +19,7 @@ import {
   pauseIcon,
   resumeIcon,
   retryIcon,
+  undoIcon,
 } from './icons.ts';
 import { menu } from './menu.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
@@ -44,8 +44,8 @@ export function fileRow(
   file: Line,
   position: number,
   isTabStop: boolean,
-  { hasSharedReason, causes }: SaidOnce,
-  { messages, format, secondsUntil, slots, thumbnailOf, undo }: WidgetState,
+  hasSharedReason: boolean,
+  { messages, format, secondsUntil, slots, thumbnailOf, undo, causes }: WidgetState,
   commands: Commands,
 ): TemplateResult {
   const name = shownText(file.name);
@@ -107,7 +107,7 @@ export function fileRow(
       }
       ${slots.has(`row-${file.id}`) ? html`<slot name=${`row-${file.id}`}></slot>` : nothing}
     </div>
-    <div class="actions" role="gridcell">${canUndo ? button('undo', messages.actionOn(messages.undo, name), () => commands.undo(file.id), { ...inRow, icon: retryIcon, word: messages.undo }) : nothing}${actionsOf(file, name, { canUndo, isShared }, inRow, messages, commands)}</div>
+    <div class="actions" role="gridcell">${canUndo ? button('undo', messages.actionOn(messages.undo, name), () => commands.undo(file.id), { ...inRow, icon: undoIcon, word: messages.undo }) : nothing}${actionsOf(file, name, { canUndo, isShared }, inRow, messages, commands)}</div>
   </div>`;
 }
 
@@ -192,8 +192,8 @@ export function leftOf(remainingMs: number, messages: Messages, format: Format):
 }
 
 /**
- * At most two buttons: one to pause, resume or retry, and one to cancel or remove. In narrow places, those of a running file are in
- * a menu. When the action of a button changes, its DOM element stays the same, so that it keeps the focus.
+ * At most two buttons: one to pause, resume or retry, and one to cancel or remove. In narrow places, what a user need not do is in a
+ * menu. When the action of a button changes, its DOM element stays the same, so that it keeps the focus.
  */
 function actionsOf(
   file: Line,
@@ -205,7 +205,7 @@ function actionsOf(
 ): TemplateResult {
   const { id, phase, folder } = file;
   const isOpen = isActive(phase) || phase === 'queued';
-  const [label, icon, run] = folder
+  const [word, icon, run] = folder
     ? ([messages.list, foldIcon, folder.toggle] as const)
     : isOpen
       ? ([messages.pause, pauseIcon, () => commands.pause(id)] as const)
@@ -221,26 +221,24 @@ function actionsOf(
       phase === 'canceled');
   const isEnded = folder ? folder.openCount + folder.failedCount === 0 : isSettled(phase);
   const end = isEnded ? messages.remove : messages.cancel;
-  const of = (action: string, word: string, act: () => void, sign: TemplateResult): TemplateResult =>
-    button(action, messages.actionOn(word, name), act, {
+  const of = (action: string, text: string, act: () => void, sign: TemplateResult): TemplateResult =>
+    button(action, messages.actionOn(text, name), act, {
       ...inRow,
       icon: sign,
-      word,
+      word: text,
       isExpanded: action === 'fold' ? !folder?.isFolded : undefined,
     });
-  const goOn = canGoOn ? of(folder ? 'fold' : 'go', label, run, icon) : nothing;
+  const goOn = canGoOn ? of(folder ? 'fold' : 'go', word, run, icon) : nothing;
   const leave =
     folder && isEnded
       ? nothing
       : of('end', end, () => (isEnded ? commands.remove(id) : commands.cancel(id)), closeIcon);
-  const isMenu = isOpen && !folder && !canUndo;
-  return isMenu
-    ? menu({
-        id: `more-${id}`,
-        label: messages.actionOn(messages.moreActions, name),
-        items: html`${goOn}${leave}`,
-        isFluid: true,
-        ...inRow,
-      })
-    : html`${goOn}${leave}`;
+  const isPause = isOpen && !folder && canGoOn;
+  const inMenu = isPause ? html`${goOn}${leave}` : leave;
+  const label = messages.actionOn(messages.moreActions, name);
+  return html`${isPause ? nothing : goOn}${
+    leave === nothing
+      ? nothing
+      : menu({ id: `more-${id}`, label, actions: `${isPause}${end}`, items: inMenu, isFluid: true, ...inRow })
+  }`;
 }

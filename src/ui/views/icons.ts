@@ -17,6 +17,8 @@ export const alertIcon = draw('M10 4.5v6.75M10 15v.1');
 export const pauseIcon = draw('M7.25 5v10M12.75 5v10');
 export const resumeIcon = draw('M6.75 4.75v10.5L15.25 10z');
 export const retryIcon = draw('M15.75 10a5.75 5.75 0 1 1-1.9-4.28M16 2.9v3.6h-3.6');
+/** An arrow back to the left. */
+export const undoIcon = draw('M7 4.25 3.5 7.75 7 11.25M3.75 7.75H12a4.25 4.25 0 0 1 0 8.5H8');
 export const closeIcon = draw('m5.5 5.5 9 9M14.5 5.5l-9 9');
 export const moreIcon = draw('M4.5 10v.1M10 10v.1M15.5 10v.1');
 export const lockIcon = draw('M6.5 9V6.5a3.5 3.5 0 0 1 7 0V9m-9 0h11v7.5h-11zM10 12v1.75');

@@ -2,39 +2,45 @@
 // (`styles/menu.ts`).
 
 import { html, nothing, type TemplateResult } from 'lit';
+import { keyed } from 'lit/directives/keyed.js';
 import { moreIcon } from './icons.ts';
 
 /** Distance between the button and the popover, in pixels. */
 const GAP = 4;
 
-/** What opens: `id` is unique in the shadow root. The buttons of a row are reached with the arrow keys, too. */
+/**
+ * What opens: `id` is unique in the shadow root. The buttons of a row are reached with the arrow keys, too. With other actions, an open
+ * menu closes, so that none of them comes under the pointer.
+ */
 interface Menu {
   readonly id: string;
   readonly label: string;
+  readonly actions: string;
   readonly items: unknown;
   readonly isFluid?: boolean;
   readonly tabindex?: -1 | undefined;
 }
 
-export const menu = ({ id, label, items, isFluid = false, tabindex }: Menu): TemplateResult =>
-  html`<button type="button" class="icon-button ${isFluid ? 'fluid' : ''}" part="icon-button" data-action="more" title=${label} tabindex=${tabindex ?? nothing} popovertarget=${id}>${moreIcon}</button><div class="menu ${isFluid ? 'fluid' : ''}" part="menu" popover="auto" id=${id} @beforetoggle=${onBeforeToggle} @toggle=${onToggle} @click=${onClick} @keydown=${onKey} @focusout=${onFocusOut}>${items}</div>`;
+export const menu = ({ id, label, actions, items, isFluid = false, tabindex }: Menu): TemplateResult =>
+  html`<button type="button" class="icon-button ${isFluid ? 'fluid' : ''}" part="icon-button" data-action="more" title=${label} tabindex=${tabindex ?? nothing} popovertarget=${id}>${moreIcon}</button>${keyed(actions, html`<div class="menu ${isFluid ? 'fluid' : ''}" part="menu" popover="auto" id=${id} @beforetoggle=${onBeforeToggle} @toggle=${onToggle} @click=${onClick} @keydown=${onKey}>${items}</div>`)}`;
 
 const menuOf = ({ currentTarget }: Event): HTMLElement => currentTarget as HTMLElement;
 const isOpen = (part: Element): boolean => part.matches(':popover-open');
 const itemsOf = (part: Element): HTMLElement[] => [...part.querySelectorAll('button')];
 
 /**
- * Puts the popover at its button, where the window has more room, and closes it when the page moves below it. Gives the focus back
- * to the button: browsers would give it to the host of the shadow root.
+ * Puts the popover at its button, where the window has more room, and closes it when what contains the button scrolls. Gives the focus
+ * back to the button: browsers would give it to the host of the shadow root.
  */
 function onBeforeToggle(event: ToggleEvent): void {
   const part = menuOf(event);
   const opener = part.previousElementSibling as HTMLElement;
   if (event.newState === 'closed') {
-    if (part.matches(':focus-within')) opener.focus();
+    if (part.matches(':focus-within')) opener.focus({ preventScroll: true });
     return;
   }
   const { ownerDocument: page } = part;
+  const root = part.getRootNode() as ShadowRoot;
   const anchor = opener.getBoundingClientRect();
   const { clientWidth, clientHeight } = page.documentElement;
   const isLeft = anchor.left + anchor.right < clientWidth;
@@ -46,24 +52,35 @@ function onBeforeToggle(event: ToggleEvent): void {
   style.bottom = isTop ? 'auto' : `${clientHeight - anchor.top + GAP}px`;
   const closed = new AbortController();
   const { signal } = closed;
-  const close = (): void => part.hidePopover();
+  const close = (): void => {
+    closed.abort();
+    part.hidePopover();
+  };
+  // Scrolling inside the shadow root is not seen outside of it. Other parts of the page may scroll by themselves.
+  const onScroll = ({ target }: Event): void => {
+    if ([part, root.host].some((each) => (target as Node).contains(each))) close();
+  };
   part.addEventListener('toggle', ({ newState }) => newState === 'closed' && closed.abort(), { signal });
-  page.addEventListener('scroll', close, { capture: true, signal });
+  for (const each of [root, page]) each.addEventListener('scroll', onScroll, { capture: true, signal });
   page.defaultView?.addEventListener('resize', close, { signal });
 }
 
 function onToggle(event: ToggleEvent): void {
-  if (event.newState === 'open') itemsOf(menuOf(event))[0]?.focus();
+  if (event.newState === 'open') itemsOf(menuOf(event))[0]?.focus({ preventScroll: true });
 }
 
 function onClick(event: Event): void {
   if (isOpen(menuOf(event))) menuOf(event).hidePopover();
 }
 
-/** The arrow keys move the focus. All keys of an open menu are its own: the list has others for the same keys. */
+/**
+ * The arrow keys move the focus, and Tab continues from the button of the menu. All other keys of an open menu are its own, because
+ * the list has others for the same keys, but not those with Ctrl.
+ */
 function onKey(event: KeyboardEvent): void {
   const part = menuOf(event);
-  if (!isOpen(part) || event.key === 'Tab') return;
+  if (!isOpen(part) || event.ctrlKey || event.metaKey) return;
+  if (event.key === 'Tab') part.hidePopover();
   event.stopPropagation();
   const items = itemsOf(part);
   const index = items.indexOf(event.target as HTMLElement);
@@ -71,10 +88,4 @@ function onKey(event: KeyboardEvent): void {
   if (next === undefined) return;
   event.preventDefault();
   items.at(next % items.length)?.focus();
-}
-
-/** Another window does not close it. */
-function onFocusOut(event: FocusEvent): void {
-  const part = menuOf(event);
-  if (event.relatedTarget && !part.contains(event.relatedTarget as Node) && isOpen(part)) part.hidePopover();
 }

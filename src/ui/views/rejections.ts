@@ -15,12 +15,19 @@ const SHOWN = 100;
 /** Number of names for each reason that are shown at first. */
 const FEW = 3;
 
-/** The names of files that share a sentence: a few, and the others unfolded. */
-export function nameList(names: readonly string[], messages: Messages): TemplateResult {
-  const draw = (some: readonly string[]): TemplateResult[] =>
-    some.map((name) => html`<bdi class="refused" part="rejection">${shownText(name)}</bdi>`);
+/** The names of files that share a sentence: a few, and the others unfolded, as far as they are shown. */
+export function nameList(
+  names: readonly string[],
+  { messages, format }: Pick<WidgetState, 'messages' | 'format'>,
+): TemplateResult {
+  const draw = (some: readonly string[]): unknown =>
+    some.map(
+      (name, index) =>
+        html`${index > 0 ? format.comma : nothing}<bdi class="refused" part="rejection">${shownText(name)}</bdi>`,
+    );
+  const rest = names.length - SHOWN;
   return html`${draw(names.slice(0, FEW))}
-    ${names.length > FEW ? html`<details><summary>${messages.more(names.length - FEW)}</summary>${draw(names.slice(FEW, SHOWN))}</details>` : nothing}`;
+    ${names.length > FEW ? html`<details><summary>${messages.more(names.length - FEW)}</summary>${draw(names.slice(FEW, SHOWN))}${rest > 0 ? html` ${messages.more(rest)}` : nothing}</details>` : nothing}`;
 }
 
 /** The panel, or nothing without rejections. */
@@ -41,7 +48,7 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
               <p part="rejection-reason">${reason}</p>
               ${nameList(
                 those.map(({ relativePath }) => relativePath),
-                messages,
+                state,
               )}
             </li>`,
         )}

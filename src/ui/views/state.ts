@@ -3,6 +3,7 @@
 import type { FileRules } from '../../core/config.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../../core/types.ts';
 import type { Spoken } from '../announcer.ts';
+import type { Causes } from '../causes.ts';
 import type { Format } from '../format.ts';
 import type { ThumbnailOf } from '../late-thumbnails.ts';
 import type { Messages } from '../messages.ts';
@@ -47,7 +48,9 @@ export interface WidgetState extends FrameState {
   readonly currentId?: Line['id'] | undefined;
   /** Files and folders, in the order of the list. */
   readonly lines: readonly Line[];
-  /** Which of them to render. */
+  /** What several files have in common. */
+  readonly causes: Causes;
+  /** Which of `lines` to render. */
   readonly rows: RowRange;
 }
 

@@ -4,7 +4,6 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { isActive, type PauseReason } from '../../core/phases.ts';
 import type { Totals } from '../../core/types.ts';
-import type { Causes } from '../causes.ts';
 import { type ButtonOptions, button } from './buttons.ts';
 import { facts, isHandedOver, isWorthRetrying, leftOf, mayRetry, retryText } from './file-row.ts';
 import { alertIcon, doneIcon } from './icons.ts';
@@ -43,10 +42,9 @@ type Action = readonly [
 export function totalsBar(
   state: WidgetState,
   shared: PauseReason | undefined,
-  causes: Causes,
   commands: Commands,
 ): TemplateResult | typeof nothing {
-  const { messages, format, secondsUntil, snapshot, rules, undo } = state;
+  const { messages, format, secondsUntil, snapshot, rules, undo, causes } = state;
   const hold = ({ type, currentTarget }: Event): void => {
     const bar = currentTarget as Element;
     // `:hover` and `:focus-within` end at an open menu.
@@ -70,7 +68,7 @@ export function totalsBar(
   const paused = files.filter((file) => file.phase === 'paused');
   const reasons = paused.map((file) => file.pauseReason);
   const reason =
-    (['offline', 'user', 'needs-file'] as const).find((each) => reasons.includes(each)) ?? reasons[0];
+    (['offline', 'needs-file', 'user'] as const).find((each) => reasons.includes(each)) ?? reasons[0];
   const lost = paused.filter((file) => file.pauseReason === 'needs-file');
   const retriable = files.filter(mayRetry);
   const isFinished = openCount === 0;
@@ -119,9 +117,8 @@ export function totalsBar(
     // An input with `capture` opens only the camera.
     !rules.capture &&
     !lost.some((file) => file.relativePath.includes('/'));
-  // A cause above the list has the same action for all of them.
-  const [only] = causes.all.filter(({ files: those }) => those.some(mayRetry));
-  const canRetryHere = retriable.length > 0 && retriable.length !== only?.files.length;
+  // A cause above the list has the same action for its files.
+  const canRetryHere = retriable.some(({ id }) => !causes.ids.has(id));
   const actions: readonly Action[] = [
     [undo !== undefined, 'undo', messages.undo, () => commands.undo(), undefined],
     [mustStart, 'start', messages.start(queuedCount), commands.start, 'primary'],
@@ -139,13 +136,13 @@ export function totalsBar(
     [isFinished && !undo && failedCount < fileCount, 'clear', messages.clear, commands.clear, 'plain'],
   ];
   const available = actions.filter(([isAvailable]) => isAvailable).slice(0, isBrief ? 1 : undefined);
-  // What the user has to do has words. The others are in a menu if there are several; if there is nothing to do, wide places have
-  // room for their words.
+  // What the user has to do has words, and so has "Retry". All others are in a menu, also a single one: another button in the place of
+  // the menu would be pressed by mistake. If there is nothing to do, wide places have room for their words.
   const isCalm = ([, action]: Action): boolean => action === 'pause-all' || action === 'cancel-all';
   const main = available.find((each) => !isCalm(each));
-  const rest = available.filter((each) => each !== main && each[1] !== 'retry-failed');
-  const inMenu = rest.length > 1 ? rest : [];
+  const inMenu = available.filter((each) => each !== main && each[1] !== 'retry-failed');
   const shown = available.filter((each) => !inMenu.includes(each));
+  const names = inMenu.map(([, action]) => action).join();
   const draw = (those: readonly Action[]): unknown =>
     repeat(
       those,
@@ -163,8 +160,8 @@ export function totalsBar(
     @focusout=${hold}
   >
     ${
-      // A full bar would say that the canceled files are uploaded.
-      isBrief || list === 'ended'
+      // A full bar would say that canceled files are uploaded; one of failed files, that something still moves.
+      isBrief || list === 'ended' || list === 'failed'
         ? nothing
         : progressBar({
             label: messages.progress,
@@ -178,7 +175,7 @@ export function totalsBar(
       <p class="status" part="totals-status">${undo?.text ?? sums}</p>
     </div>
     <div class="bulk">
-      ${draw(shown)}${inMenu.length > 0 ? menu({ id: 'more', label: messages.moreActions, items: draw(inMenu), isFluid: !main }) : nothing}
+      ${draw(shown)}${inMenu.length > 0 ? menu({ id: 'more', label: messages.moreActions, actions: names, items: draw(inMenu), isFluid: !main }) : nothing}
     </div>
   </div>`;
 }

@@ -1,7 +1,7 @@
 // The complete interface as a function of its state.
 
 import { nothing, type TemplateResult } from 'lit';
-import { causesOf, sharedReason } from '../causes.ts';
+import { sharedReason } from '../causes.ts';
 import { withSignInReason } from '../sign-in-reason.ts';
 import { causePanels } from './causes.ts';
 import { fileList } from './file-list.ts';
@@ -19,18 +19,17 @@ export function widget(given: WidgetState, commands: Commands): TemplateResult {
   const lines = withSignInReason(snapshot.auth, given.lines);
   const state = { ...given, snapshot: { ...snapshot, files }, lines };
   const shared = sharedReason(files, rules.manual);
-  const causes = causesOf(files);
   const rejections = rejectionsPanel(state, commands);
   const signIn = signInPanel(state, commands);
-  const list = fileList(state, { hasSharedReason: shared !== undefined, causes }, commands);
+  const list = fileList(state, shared !== undefined, commands);
   const { messages } = state;
-  const label = messages.actionOn(messages.moreActions, messages.label);
+  const label = messages.actionOn(messages.moreActions, state.label || messages.label);
   return frame(state, commands, {
-    panels: [rejections, signIn, causePanels(state, causes, commands)],
+    panels: [rejections, signIn, causePanels(state, commands)],
     list,
-    totals: totalsBar(state, shared, causes, commands),
+    totals: totalsBar(state, shared, commands),
     folderMenu: (items) =>
-      snapshot.files.length > 0 ? menu({ id: 'add', label, items, isFluid: true }) : items,
+      snapshot.files.length > 0 ? menu({ id: 'add', label, actions: 'folder', items, isFluid: true }) : items,
     isEmpty: !state.undo && [rejections, signIn, list].every((part) => part === nothing),
   });
 }
