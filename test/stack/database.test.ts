@@ -169,8 +169,8 @@ for (const how of ['directly', 'through PgBouncer'] as const)
       await until(async () => (await ask(example, SESSION, file)).status === 201);
     });
 
-    test('many users share a pool of one connection', async (t) => {
-      const small = await startPooler(database.url, 1);
+    test('many users share a pool that is smaller than their number', async (t) => {
+      const small = await startPooler(database.url, 2);
       const folder = copyExample(readFileSync(new URL('support/many-users.ts', import.meta.url), 'utf8'));
       const start = (): Promise<RunningExample> =>
         startExample('hono', { DATABASE_URL: small.url }, { folder });
