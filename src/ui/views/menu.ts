@@ -9,8 +9,8 @@ import { moreIcon } from './icons.ts';
 const GAP = 4;
 
 /**
- * What opens: `id` is unique in the shadow root. The buttons of a row are reached with the arrow keys, too. With other actions, an open
- * menu closes, so that none of them comes under the pointer.
+ * What opens: `id` is unique in the shadow root. The buttons of a row are reached with the arrow keys, too. With other actions, an
+ * open menu closes, so that none of them comes under the pointer.
  */
 interface Menu {
   readonly id: string;
@@ -29,8 +29,8 @@ const isOpen = (part: Element): boolean => part.matches(':popover-open');
 const itemsOf = (part: Element): HTMLElement[] => [...part.querySelectorAll('button')];
 
 /**
- * Puts the popover at its button, where the window has more room, and closes it when what contains the button scrolls. Gives the focus
- * back to the button: browsers would give it to the host of the shadow root.
+ * Puts the popover at its button, where the window has more room, and closes it when what contains the button scrolls. Gives the
+ * focus back to the button: browsers would give it to the host of the shadow root.
  */
 function onBeforeToggle(event: ToggleEvent): void {
   const part = menuOf(event);

@@ -136,8 +136,8 @@ export function totalsBar(
     [isFinished && !undo && failedCount < fileCount, 'clear', messages.clear, commands.clear, 'plain'],
   ];
   const available = actions.filter(([isAvailable]) => isAvailable).slice(0, isBrief ? 1 : undefined);
-  // What the user has to do has words, and so has "Retry". All others are in a menu, also a single one: another button in the place of
-  // the menu would be pressed by mistake. If there is nothing to do, wide places have room for their words.
+  // What the user has to do has words, and so has "Retry". All others are in a menu, also a single one: another button in the place
+  // of the menu would be pressed by mistake. If there is nothing to do, wide places have room for their words.
   const isCalm = ([, action]: Action): boolean => action === 'pause-all' || action === 'cancel-all';
   const main = available.find((each) => !isCalm(each));
   const inMenu = available.filter((each) => each !== main && each[1] !== 'retry-failed');
