@@ -26,8 +26,8 @@ const plain = (name: string): string => name.replace(/[-_]/g, '').toLowerCase();
 
 /** Returns the property of `known` that the page means with `name`, if that can be guessed. */
 export function meantBy(name: string, known: ReadonlySet<string>): string | undefined {
-  const own = name.slice(OURS.length);
-  const [, word] = MEANT.find(([pattern]) => pattern.test(own)) ?? [];
+  const propertyName = name.slice(OURS.length);
+  const [, word] = MEANT.find(([pattern]) => pattern.test(propertyName)) ?? [];
   const all = [...known];
   return (
     all.find((one) => plain(one) === plain(name)) ??

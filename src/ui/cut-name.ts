@@ -22,10 +22,10 @@ export function cutName(
   const last = edges.length - 1;
   const edge = (index: number): number => edges[index] ?? name.length;
   const extension = /\.[\p{L}\p{M}\p{N}_-]{1,11}$/u.exec(name)?.index ?? name.length;
-  const kept = extension < name.length ? END : END_WITHOUT_EXTENSION;
+  const endCount = extension < name.length ? END : END_WITHOUT_EXTENSION;
   const endWidth = (index: number): number => widthOf(edge(index), name.length);
   const share = (index: number): number => (edge(index) === extension ? EXTENSION_SHARE : END_SHARE);
-  let end = Math.max(1, edges.indexOf(extension) - kept);
+  let end = Math.max(1, edges.indexOf(extension) - endCount);
   while (end < last && endWidth(end) > available * share(end)) end += 1;
   // No gap beside the ellipsis.
   while (end < last && /^\s/.test(name.slice(edge(end)))) end += 1;

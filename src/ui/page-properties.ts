@@ -35,14 +35,14 @@ export const propertiesIn = (styles: string): ReadonlySet<string> =>
  * the shadow root `inside`.
  */
 export function unknownProperties(inside: Node, known: ReadonlySet<string>): readonly string[] {
-  const found = new Set<string>();
+  const setNames = new Set<string>();
   let root = inside as Document | ShadowRoot;
   while ('host' in root) {
     root = root.host.getRootNode() as Document | ShadowRoot;
     if (seen.has(root) || !('styleSheets' in root)) break;
     seen.add(root);
     for (const sheet of [...root.styleSheets, ...root.adoptedStyleSheets])
-      for (const name of namesIn(sheet)) found.add(name);
+      for (const name of namesIn(sheet)) setNames.add(name);
   }
-  return [...found].filter((name) => !known.has(name));
+  return [...setNames].filter((name) => !known.has(name));
 }

@@ -88,11 +88,11 @@ export class Uploads {
     new LeaveController(host);
     // Only where pages are developed: others don't need the time. An element that is never in a page has no root.
     if (host.isConnected && isLoopback(pageOf(host.renderRoot).location.hostname)) {
-      const known = propertiesIn(this.styles.join(''));
-      const unknown = unknownProperties(host.renderRoot, known);
+      const properties = propertiesIn(this.styles.join(''));
+      const unknown = unknownProperties(host.renderRoot, properties);
       if (unknown.length > 0)
         import('./check-properties.ts')
-          .then(({ warnOfProperties }) => warnOfProperties(unknown, known))
+          .then(({ warnOfProperties }) => warnOfProperties(unknown, properties))
           .catch(() => undefined);
     }
     host.addController({

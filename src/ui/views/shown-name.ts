@@ -17,8 +17,8 @@ const BORDER_BOX = { box: 'border-box' } as const;
 const observers = new WeakMap<Window, ResizeObserver>();
 
 function observerOf(page: ReturnType<typeof pageOf>): ResizeObserver {
-  const known = observers.get(page);
-  if (known) return known;
+  const cached = observers.get(page);
+  if (cached) return cached;
   const shown = new Set<Element>();
   const observer = new page.ResizeObserver((entries) => {
     for (const { target } of entries) shown.add(target);
