@@ -9,7 +9,7 @@ export const consoleMutations = [
     before: "return 'Got a text that is no token';",
     after: 'return returned;',
     test: 'test/auth/console-messages.test.ts',
-    title: 'says what came if the page returned two words instead of a token, and nothing of it',
+    title: 'instead of a token, and nothing of it',
   },
   {
     rule: 'D71',

@@ -164,6 +164,7 @@ test('a cancel of ten thousand files is undone in short tasks', async (t) => {
       await document.querySelector('secure-uploader')?.addFiles(files);
     });
     const widget = page.locator('secure-uploader');
+    await widget.getByRole('button', { name: 'More actions', exact: true }).click();
     await widget.getByRole('button', { name: 'Cancel all' }).click();
     const undo = widget.locator('[part~=totals] [part~=undo-button]');
     await undo.hover();

@@ -132,7 +132,7 @@ describe('a text that an add-on has translated', () => {
   });
 
   it('stays while a button with it is pressed, so that the click counts', async () => {
-    const { element } = await world({ element: true, manual: true });
+    const { element } = await world({ element: true, answers: ['open', 'presign'] });
     await element.addFiles([freshFile(900, 'a.txt'), freshFile(900, 'b.txt')]);
     const cancel = await shown(() =>
       all(element, 'button').find((one) => one.textContent?.trim() === 'Cancel all'),
