@@ -148,7 +148,11 @@ describe('an outage', () => {
         // On the page, the test can wait until chunks are read: they are read in real time.
         workerUrl: '/no-such-worker.js',
       });
-      const running = [countRunning(Blob.prototype, 'arrayBuffer'), countRunning(crypto.subtle, 'digest')];
+      const running = [
+        countRunning(Blob.prototype, 'arrayBuffer'),
+        countRunning(ReadableStreamBYOBReader.prototype, 'read'),
+        countRunning(crypto.subtle, 'digest'),
+      ];
       const begun: string[] = [];
       let isDown = true;
       const down = (): UploaderError => new UploaderError('network', 'no line');

@@ -82,7 +82,10 @@ export function stopClock({ areTimersStopped = true } = {}): Clock {
     timers.set(lastId, { atMs: passedMs + ms, run });
     return lastId;
   };
-  const clear = (id: number): void => void timers.delete(id);
+  const clear = (id: number): void => {
+    // A timer of the time before is cleared, too: otherwise it would run after what it limits has ended.
+    if (!timers.delete(id)) clearTimeout(id);
+  };
   const restore = (): void => {
     Date.now = now;
     Reflect.deleteProperty(performance, 'now');
