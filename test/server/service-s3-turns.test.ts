@@ -44,6 +44,7 @@ describe('Turns of the users in the example for S3', { timeout: 60_000 }, () => 
   let scanned: File[] = [];
   let reported: File[] = [];
   let free = (): void => undefined;
+  let endSlow = (): void => undefined;
   before(async () => {
     await once(store.listen(0, '127.0.0.1'), 'listening');
     Object.assign(process.env, SETTINGS, {
@@ -66,9 +67,11 @@ describe('Turns of the users in the example for S3', { timeout: 60_000 }, () => 
     files = modules.createFiles(sessions, () => undefined);
     [scanned, reported] = [[], []];
     const held = new Promise<void>((resolve) => (free = resolve));
+    const slow = new Promise<void>((resolve) => (endSlow = resolve));
     const hold = (list: File[], kind: string) => async (file: File) => {
       list.push(file);
       if (file.name.endsWith(kind)) await held;
+      if (file.name.endsWith('.slow')) await slow;
     };
     Object.assign(globalThis, {
       hooksOfTurns: { refuse: hold(scanned, '.scan'), onCompleted: hold(reported, '.report') },
@@ -76,6 +79,7 @@ describe('Turns of the users in the example for S3', { timeout: 60_000 }, () => 
   });
   afterEach(async () => {
     free();
+    endSlow();
     await files.close();
   });
   after(() => {
@@ -111,13 +115,20 @@ describe('Turns of the users in the example for S3', { timeout: 60_000 }, () => 
   });
 
   test('a commit that is repeated while the process is busy is built in the background', async () => {
-    for (let user = 0; user < 7; user += 1)
+    for (let user = 0; user < 8; user += 1)
       for (let count = 0; count < 4; count += 1) void commit(await open(`user-${user}`, 'a.scan'));
-    const own = await Promise.all(Array.from({ length: 5 }, () => open('user-many', 'a.scan')));
-    for (const session of own.slice(0, 4)) void commit(session);
     await until(() => scanned.length === 32);
+    // The background works for one file of a user at a time, and this one holds up the other.
+    await commit(await open('user-late', 'a.slow'));
+    await until(() => countOf(scanned, 'user-late') === 1);
     const late = await open('user-late');
-    // More often than its lease would end.
+    // More often than its lease would end, and for longer than a lease.
+    const begunMs = performance.now();
+    await until(async () => {
+      await commit(late);
+      return performance.now() - begunMs > 1500;
+    });
+    endSlow();
     await until(async () => {
       await commit(late);
       return isOver(late);
