@@ -247,8 +247,9 @@ export class Uploader {
   }
 
   /**
-   * Opens connections to `baseUrl` and to `uploadOrigins`, so that the next upload starts sooner. Call this method when the user is
-   * about to add files. The constructor connects to `baseUrl`, and `addFiles()` connects to `uploadOrigins`.
+   * Opens connections to `baseUrl` and to `uploadOrigins`, and starts hash workers, so that the next upload starts sooner. Sends
+   * nothing. Call this method when the user is about to add files. The constructor connects to `baseUrl`, and `addFiles()` connects
+   * to `uploadOrigins`. Workers that get no file end after half a minute.
    *
    * @example
    * ```ts
@@ -257,6 +258,7 @@ export class Uploader {
    */
   preconnect(): void {
     preconnect([this.settings.baseUrl, ...this.settings.uploadOrigins]);
+    if (this.#state === 'open') this.#connections.current.service.client.pool.warmUp();
   }
 
   /**

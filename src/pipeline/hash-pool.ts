@@ -93,6 +93,11 @@ export class HashPool {
     return this.#workers.preload();
   }
 
+  /** See `WorkerSet`. */
+  warmUp(): void {
+    this.#workers.warmUp();
+  }
+
   /** Terminates all workers. Unfinished slices reject with `hash-failed`. The next slice starts new workers. */
   close(): void {
     const closed = new UploaderError(

@@ -46,6 +46,9 @@ interface Member {
 /** Number of workers that may die with a slice. */
 const MOST_DEATHS = 3;
 
+/** Number of workers that an upload needs at first: for the identity of the file, and for its first chunk. */
+const FIRST_WORKERS = 2;
+
 /** Time without new workers after two failed starts in a row, in milliseconds. */
 const START_AGAIN_MS = 60_000;
 
@@ -127,6 +130,12 @@ export class WorkerSet {
     }
   }
 
+  /** Starts the workers of the first slices, so that these do not wait for them. Workers that stay idle are terminated. */
+  warmUp(): void {
+    while (this.#members.size < Math.min(FIRST_WORKERS, this.#options.size) && this.#mayStart) this.#start();
+    this.#watchIdle();
+  }
+
   /** Terminates all workers. */
   close(): void {
     clearTimeout(this.#idleTimer);
@@ -173,6 +182,7 @@ export class WorkerSet {
       },
       () => {
         this.#members.delete(member);
+        this.#watchIdle();
         if (signal.aborted) return undefined;
         this.#failedStarts += 1;
         this.#failedAtMs = performance.now();
@@ -236,11 +246,11 @@ export class WorkerSet {
     } else asked?.settle(message);
   }
 
-  /** Starts the time after which idle workers end. */
+  /** Starts the time after which idle workers end. A worker that is starting is not idle yet, and could not be terminated. */
   #watchIdle(): void {
     clearTimeout(this.#idleTimer);
     const members = [...this.#members];
-    if (members.length === 0 || members.some(({ asked }) => asked.size > 0)) return;
+    if (members.length === 0 || members.some(({ asked, worker }) => asked.size > 0 || !worker)) return;
     this.#idleTimer = setTimeout(() => {
       for (const member of members.slice(this.#keepsOne ? 1 : 0)) this.#drop(member);
     }, this.#options.idleMs);

@@ -132,9 +132,11 @@ export class UploadsController implements ReactiveController {
     }
   }
 
-  /** Opens connections for an upload that is about to be added. */
+  /** Prepares for files that are about to be added. */
   preconnect(): void {
-    if (this.#valid) preconnect([this.#valid.baseUrl, ...this.#valid.uploadOrigins]);
+    const settings = this.#valid;
+    if (settings && this.uploads) this.uploads.uploader.preconnect();
+    else if (settings) preconnect([settings.baseUrl, ...settings.uploadOrigins]);
   }
 
   /**

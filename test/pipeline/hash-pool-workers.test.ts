@@ -208,6 +208,40 @@ describe('a pool', () => {
     });
   });
 
+  it('starts two workers before the first slices, once, which these use', async () => {
+    const idleMs = silenceMs;
+    const counts = await watched(idleMs, async (now) => {
+      const pool = createPool({ size: 4, idleMs });
+      pool.warmUp();
+      pool.warmUp();
+      expect(now.workers).to.equal(2);
+      await Promise.all(['abc', 'def'].map((text) => hashOf(pool.hashSlice, ascii(text))));
+      pool.warmUp();
+    });
+    expect(counts).to.deep.equal({ timers: 1, workers: 2, failed: 0, ended: 0 });
+  });
+
+  it('ends workers that get no slice, and starts others for the next one', async () => {
+    await watched(silenceMs, async (now) => {
+      const pool = createPool({ size: 2, idleMs: 1 });
+      pool.warmUp();
+      await until(() => now.ended === 2);
+      await hashOf(pool.hashSlice, fewBytes);
+      expect(now.workers).to.equal(3);
+    });
+  });
+
+  it('starts no workers in advance after two failed starts', async () => {
+    await watched(silenceMs, async (now) => {
+      const pool = createPool({ size: 2, workerUrl: '/no-such-worker.js' });
+      pool.warmUp();
+      await until(() => now.failed === 2);
+      await hashOf(pool.hashSlice, fewBytes);
+      pool.warmUp();
+      expect(now.workers).to.equal(2);
+    });
+  });
+
   it('gives a slice to three workers, and fails it when all three died', async () => {
     const { workers } = await watched(silenceMs, async () => {
       const pool = poolOf(`onmessage = () => { throw new Error('the worker died'); }; postMessage('ready');`);
