@@ -193,7 +193,7 @@ export function leftOf(remainingMs: number, messages: Messages, format: Format):
 
 /**
  * At most two buttons: one to pause, resume or retry, and one to cancel or remove. In narrow places, what a user need not do is in
- * a menu. When the action of a button changes, its DOM element stays the same, so that it keeps the focus.
+ * a menu.
  */
 function actionsOf(
   file: Line,
