@@ -255,10 +255,6 @@ export const list = css`
     color: var(--_success);
   }
 
-  .cause .title.warning {
-    color: inherit;
-  }
-
   /* Few users pause a file. The button of a row shows when the row is pointed at or has the focus. */
   @media (hover: hover) and (not (any-pointer: coarse)) {
     .row:not(:hover, :focus-within) .menu:not(:popover-open) [data-action='go'] {
