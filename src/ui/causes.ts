@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from '../core/error-codes.ts';
 import { isActive, type PauseReason } from '../core/phases.ts';
-import type { FileId, FileSnapshot } from '../core/types.ts';
+import type { FileSnapshot } from '../core/types.ts';
 
 /** Reasons that apply to the whole page. Their text does not depend on the file. */
 const OF_ALL: readonly PauseReason[] = ['offline', 'signed-out', 'challenge', 'rate-limited'];
@@ -30,18 +30,17 @@ export interface Cause {
   readonly files: readonly FileSnapshot[];
 }
 
-/** The causes that several files have, errors first, and the files that have one. */
+/** The causes that several files have, errors first. */
 export interface Causes {
   readonly all: readonly Cause[];
-  readonly ids: ReadonlySet<FileId>;
+  /** True for a file that has one of them. */
+  has(file: FileSnapshot): boolean;
 }
 
-const keyOf = ({ code, isError }: Pick<Cause, 'code' | 'isError'>): string => `${code} ${isError}`;
-
 /** Returns what may be the same for other files. If a name is taken, each file needs a name of its own. */
-function reasonOf({ error, warning }: FileSnapshot): Pick<Cause, 'code' | 'isError'> | undefined {
-  const code = error?.code ?? warning;
-  return code === undefined || code === 'name-taken' ? undefined : { code, isError: error !== undefined };
+function codeOf({ error, warning }: FileSnapshot, isError: boolean): ErrorCode | undefined {
+  const code = error ? isError && error.code : !isError && warning;
+  return code && code !== 'name-taken' ? code : undefined;
 }
 
 /**
@@ -49,18 +48,15 @@ function reasonOf({ error, warning }: FileSnapshot): Pick<Cause, 'code' | 'isErr
  * their places, only causes of `held` are returned, and those that have left at most one file stay.
  */
 export function causesOf(files: readonly FileSnapshot[], held?: Causes): Causes {
-  const heldKeys = held && new Set(held.all.map(keyOf));
-  const groups = Map.groupBy(files, (file) => {
-    const reason = reasonOf(file);
-    return reason && keyOf(reason);
-  });
-  const all = [...groups]
-    .flatMap(([key, those]): readonly Cause[] => {
-      const reason = those[0] && reasonOf(those[0]);
-      const isShown = key !== undefined && (heldKeys?.has(key) ?? those.length > 1);
-      return reason && isShown ? [{ ...reason, files: those }] : [];
-    })
-    // In an order that no file changes.
-    .sort((a, b) => Number(b.isError) - Number(a.isError) || (a.code < b.code ? -1 : 1));
-  return { all, ids: new Set(all.flatMap((cause) => cause.files.map(({ id }) => id))) };
+  const those = files.filter(({ error, warning }) => error ?? warning);
+  const all = [true, false].flatMap((isError) =>
+    [...Map.groupBy(those, (file) => codeOf(file, isError))]
+      .flatMap(([code, same]): readonly Cause[] => {
+        const isHeld = held?.all.some((cause) => cause.code === code && cause.isError === isError);
+        return code && (isHeld ?? same.length > 1) ? [{ code, isError, files: same }] : [];
+      })
+      // In an order that no file changes.
+      .sort((a, b) => (a.code < b.code ? -1 : 1)),
+  );
+  return { all, has: (file) => all.some(({ code, isError }) => codeOf(file, isError) === code) };
 }

@@ -22,7 +22,6 @@ export const causePanels = (state: WidgetState, commands: Commands): unknown =>
 
 function panelOf({ code, isError, files }: Cause, state: WidgetState, commands: Commands): TemplateResult {
   const { messages } = state;
-  const retriable = files.filter(mayRetry);
   const sentence = messages[code];
   const kind = isError ? 'error' : 'warning';
   // While a retry can not help at once, it is not the main button.
@@ -33,17 +32,16 @@ function panelOf({ code, isError, files }: Cause, state: WidgetState, commands: 
     <span class="badge ${kind}" part="cause-icon">${alertIcon}</span>
     <div class="body">
       <p class="title">${sentence}</p>
-      <p class="refusals">${nameList(
-        files.map(({ relativePath }) => relativePath),
-        state,
-      )}</p>
+      <p class="refusals">${nameList(files, state)}</p>
     </div>
     ${
-      retriable.length > 0
-        ? button('retry-cause', label, () => commands.retryFiles(retriable.map(({ id }) => id)), {
-            kind: look,
-            name: messages.actionOn(label, sentence),
-          })
+      files.some(mayRetry)
+        ? button(
+            'retry-cause',
+            label,
+            () => commands.retryFiles(files.filter(mayRetry).map(({ id }) => id)),
+            { kind: look, name: messages.actionOn(label, sentence) },
+          )
         : nothing
     }
   </div>`;

@@ -58,7 +58,7 @@ export function fileRow(
   const path = file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1);
   const folderPath = folderOf(file);
   // What several files have in common is above the list, with its action.
-  const isShared = causes.ids.has(file.id);
+  const isShared = causes.has(file);
   const problem = isShared ? undefined : (file.error?.code ?? file.warning);
   const inRow = isTabStop ? {} : ({ tabindex: -1 } as const);
   const canUndo = undo?.ids.has(file.id) === true;

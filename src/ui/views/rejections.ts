@@ -17,17 +17,17 @@ const FEW = 3;
 
 /** The names of files that share a sentence: a few, and the others unfolded, as far as they are shown. */
 export function nameList(
-  names: readonly string[],
+  files: readonly { readonly relativePath: string }[],
   { messages, format }: Pick<WidgetState, 'messages' | 'format'>,
 ): TemplateResult {
-  const draw = (some: readonly string[]): unknown =>
+  const draw = (some: typeof files): unknown =>
     some.map(
-      (name, index) =>
-        html`${index > 0 ? format.comma : nothing}<bdi class="refused" part="rejection">${shownText(name)}</bdi>`,
+      ({ relativePath }, index) =>
+        html`${index > 0 ? format.comma : nothing}<bdi class="refused" part="rejection">${shownText(relativePath)}</bdi>`,
     );
-  const rest = names.length - SHOWN;
-  return html`${draw(names.slice(0, FEW))}
-    ${names.length > FEW ? html`<details><summary>${messages.more(names.length - FEW)}</summary>${draw(names.slice(FEW, SHOWN))}${rest > 0 ? html` ${messages.more(rest)}` : nothing}</details>` : nothing}`;
+  const rest = files.length - SHOWN;
+  return html`${draw(files.slice(0, FEW))}
+    ${files.length > FEW ? html`<details><summary>${messages.more(files.length - FEW)}</summary>${draw(files.slice(FEW, SHOWN))}${rest > 0 ? html` ${messages.more(rest)}` : nothing}</details>` : nothing}`;
 }
 
 /** The panel, or nothing without rejections. */
@@ -46,10 +46,7 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
           ([reason, those]) =>
             html`<li>
               <p part="rejection-reason">${reason}</p>
-              ${nameList(
-                those.map(({ relativePath }) => relativePath),
-                state,
-              )}
+              ${nameList(those, state)}
             </li>`,
         )}
         ${rest > 0 ? html`<li>${messages.more(rest)}</li>` : nothing}

@@ -118,7 +118,7 @@ export function totalsBar(
     !rules.capture &&
     !lost.some((file) => file.relativePath.includes('/'));
   // A cause above the list has the same action for its files.
-  const canRetryHere = retriable.some(({ id }) => !causes.ids.has(id));
+  const canRetryHere = retriable.some((file) => !causes.has(file));
   const actions: readonly Action[] = [
     [undo !== undefined, 'undo', messages.undo, () => commands.undo(), undefined],
     [mustStart, 'start', messages.start(queuedCount), commands.start, 'primary'],
