@@ -8,13 +8,15 @@ export type FocusHost = ReactiveControllerHost & { readonly renderRoot: HTMLElem
 /** Buttons that may get the focus although the user was about to press another one. */
 const SAFE = 'button:not([data-action=cancel-all], [data-action=clear])';
 
+/** What may get the focus: the place, or the first visible button in it, that matches. */
+type Candidate = readonly [place: Element, selector: string];
+
 /** Restores the focus after each rendering of its host. */
 export class FocusController implements ReactiveController {
   readonly #host: FocusHost;
   #focused: HTMLElement | undefined;
-  #isMenu = false;
-  /** Candidates for the focus, nearest first. */
-  #places: readonly Element[] = [];
+  /** Nearest first. */
+  #candidates: readonly Candidate[] = [];
 
   constructor(host: FocusHost) {
     this.#host = host;
@@ -26,16 +28,7 @@ export class FocusController implements ReactiveController {
     const root = this.#host.renderRoot as Partial<ShadowRoot> | undefined;
     const focused = root?.activeElement;
     this.#focused = focused instanceof HTMLElement ? focused : undefined;
-    if (!this.#focused) return;
-    const row = this.#focused.closest('.row');
-    const group = this.#focused.closest('.actions, .bulk, .panel');
-    // The second press of "Undo" must not start another action: the focus goes to a row.
-    const isUndo = this.#focused.dataset.action === 'undo';
-    // Nor may a press that opens a menu, or is meant for it.
-    this.#isMenu = this.#focused.matches('[data-action=more], .menu:popover-open *');
-    this.#places = isUndo
-      ? []
-      : [group, ...(row ? [row, ...siblingsOf(row)] : [])].filter((place) => place !== null);
+    if (this.#focused) this.#candidates = candidatesFor(this.#focused);
   }
 
   hostUpdated(): void {
@@ -47,26 +40,21 @@ export class FocusController implements ReactiveController {
       focused.focus({ preventScroll: true });
       return;
     }
-    const action = focused.dataset.action ?? '';
-    for (const place of this.#places) {
+    for (const [place, selector] of this.#candidates) {
       if (!place.isConnected) continue;
       // Those of a closed menu can't get it.
-      const all = [...place.querySelectorAll('button')].filter((each) => each.checkVisibility());
-      if (this.#isMenu && !place.matches('.actions, .bulk')) continue;
-      const next = this.#isMenu
-        ? all.find((each) => each.dataset.action === 'more')
-        : (all.find((each) => each.dataset.action === action) ?? all.find((each) => each.matches(SAFE)));
+      const next = [place as HTMLElement, ...place.querySelectorAll('button')].find(
+        (each) => each.matches(selector) && each.checkVisibility(),
+      );
       if (next) {
-        next.focus();
+        // The row may have been scrolled away, and scrolling back would undo that.
+        next.focus({ preventScroll: next === place });
         return;
       }
     }
-    const row = this.#places.find((place) => place.isConnected && place.matches('.row'));
     const rest =
-      (this.#isMenu ? (row as HTMLElement | undefined) : undefined) ??
       root.querySelector<HTMLElement>('.row[tabindex="0"]') ??
       root.querySelector<HTMLElement>('[data-action="browse"]');
-    // The focused row may have been scrolled away, and scrolling back would undo that.
     rest?.focus({ preventScroll: true });
   }
 
@@ -77,6 +65,24 @@ export class FocusController implements ReactiveController {
   #onReturn(): void {
     this.#host.renderRoot.querySelector<HTMLElement>('[data-state="popup-lost"]')?.focus();
   }
+}
+
+/** Returns what may get the focus if `focused` is removed. */
+function candidatesFor(focused: Element): readonly Candidate[] {
+  const action = focused.getAttribute('data-action');
+  // The second press of "Undo" must not start another action: the focus goes to a row.
+  if (action === 'undo') return [];
+  const row = focused.closest('.row');
+  const rows = row ? [row, ...siblingsOf(row)] : [];
+  const group = focused.closest('.actions, .bulk, .panel');
+  const places = group ? [group, ...rows] : rows;
+  // Nor may a press that opens a menu, or is meant for it.
+  if (focused.matches('[data-action=more], .menu:popover-open *'))
+    return places.map((place) => [place, place === group ? '[data-action=more]' : '.row']);
+  return places.flatMap((place): Candidate[] => [
+    [place, `[data-action="${action}"]`],
+    [place, SAFE],
+  ]);
 }
 
 /**
