@@ -1,12 +1,13 @@
-// A journey, because it needs a touch screen.
+// A journey, because it needs a touch screen, also one beside a mouse.
 // A touch screen: every button is large enough for a finger, and buttons do not touch each other.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Page } from 'playwright';
-import { drop, untilEvent } from './support/browser.ts';
+import { chromium, type Page } from 'playwright';
+import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
+import { drop, newContext, untilEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { createWorld } from './support/world.ts';
+import { createWorld, isReady } from './support/world.ts';
 
 const FINGER_PX = 44;
 const world = await createWorld();
@@ -75,3 +76,50 @@ test('a row has at most 64 px, and the drop zone does not ask to drop files', as
   assert.ok(Math.max(...heights) <= 64, `${heights} px`);
   assert.equal(title, 'File upload');
 });
+
+// Bits of the settings of Chromium.
+const [COARSE, FINE] = [2, 4];
+const [NO_HOVER, HOVER] = [1, 2];
+
+for (const [device, pointer, pointers, hover, media, isShown] of [
+  ['a mouse', FINE, FINE, HOVER, '(hover: hover) and (not (any-pointer: coarse))', false],
+  [
+    'a touch screen and a mouse',
+    COARSE,
+    COARSE | FINE,
+    NO_HOVER,
+    '(pointer: coarse) and (any-hover: hover)',
+    true,
+  ],
+  [
+    'a mouse and a touch screen',
+    FINE,
+    COARSE | FINE,
+    HOVER,
+    '(hover: hover) and (any-pointer: coarse)',
+    true,
+  ],
+] as const)
+  test(`a row ${isShown ? 'shows' : 'hides'} "Pause" until it is pointed at with ${device}`, async (t) => {
+    const settings = {
+      primaryPointerType: pointer,
+      availablePointerTypes: pointers,
+      primaryHoverType: hover,
+      availableHoverTypes: HOVER,
+    };
+    const list = Object.entries(settings).map((each) => each.join('='));
+    const browser = await chromium.launch({
+      executablePath: findChromium() as string,
+      args: [...chromiumArgs, `--blink-settings=${list}`],
+    });
+    t.after(() => browser.close());
+    const page = await (await newContext(browser)).newPage();
+    await page.goto(world.pages.add('/pointers.html', world.elementWith('manual')));
+    await isReady(page);
+    await addTwo(page);
+    assert.equal(await page.evaluate((media) => matchMedia(media).matches, media), true);
+    const pauses = page.locator('.row [data-action=go]');
+    assert.equal(await pauses.count(), 2);
+    const opacities = await pauses.evaluateAll((all) => all.map((each) => getComputedStyle(each).opacity));
+    assert.deepEqual(opacities, isShown ? ['1', '1'] : ['0', '0']);
+  });
