@@ -5,6 +5,7 @@ import { sendKeys, setViewport } from '@web/test-runner-commands';
 import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { FileSnapshot } from '../../src/index.ts';
+import { listenersOf } from '../support/listeners.ts';
 import { click } from './accessible.ts';
 import { show } from './show.ts';
 import { all, button, one, shown } from './support.ts';
@@ -22,6 +23,8 @@ const names = (element: WidgetFixture, place: string): string[] =>
   all(element, `${place} button`)
     .filter((each) => each.checkVisibility())
     .map(({ title, textContent }) => title || (textContent ?? '').trim());
+
+type Step = (element: WidgetFixture) => unknown;
 
 /** Opens the menu of the footer, whose first button then has the focus. */
 async function open(frame: Parameters<typeof show>[1] = {}): Promise<WidgetFixture> {
@@ -129,6 +132,29 @@ describe('a menu', () => {
     expect(isOpen(element)).to.equal(true);
     box.remove();
   });
+
+  for (const [title, hasLeft, remove, add] of [
+    ['its uploader', true, (each) => each.remove(), (each) => document.body.append(each)],
+    ['its list', false, (each) => each.show(snapshot([])), (each) => each.show(LIST)],
+  ] as readonly [string, boolean, Step, Step][])
+    it(`that is removed with ${title} leaves no listeners on the page, and opens again`, async () => {
+      const targets = [listenersOf<EventTarget>(document), listenersOf<EventTarget>(window)];
+      const count = (): number => targets.reduce((sum, each) => sum + each.count(), 0);
+      const unused = count();
+      const element = await show(LIST);
+      const closed = count();
+      for (let round = 0; round < 2; round += 1) {
+        one(element, '.bulk [data-action=more]').click();
+        await shown(() => focused(element) === 'pause-all');
+        expect(count()).to.equal(closed + 2);
+        await remove(element);
+        expect(isOpen(element)).to.equal(false);
+        expect(count()).to.equal(hasLeft ? unused : closed);
+        await add(element);
+        expect(count()).to.equal(closed);
+      }
+      element.remove();
+    });
 
   it('stays open while the list renders', async () => {
     const element = await open();

@@ -1,7 +1,9 @@
 // A button that opens further buttons in a popover. In a `fluid` menu, wide places show them in line, without the button
 // (`styles/menu.ts`).
 
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, noChange, nothing, type TemplateResult } from 'lit';
+import { AsyncDirective } from 'lit/async-directive.js';
+import { directive, type ElementPart } from 'lit/directive.js';
 import { keyed } from 'lit/directives/keyed.js';
 import { moreIcon } from './icons.ts';
 
@@ -22,27 +24,67 @@ interface Menu {
 }
 
 export const menu = ({ id, label, actions, items, isFluid = false, tabindex }: Menu): TemplateResult =>
-  html`<button type="button" class="icon-button ${isFluid ? 'fluid' : ''}" part="icon-button" data-action="more" title=${label} tabindex=${tabindex ?? nothing} popovertarget=${id}>${moreIcon}</button>${keyed(actions, html`<div class="menu ${isFluid ? 'fluid' : ''}" part="menu" popover="auto" id=${id} @beforetoggle=${onBeforeToggle} @toggle=${onToggle} @click=${onClick} @keydown=${onKey}>${items}</div>`)}`;
+  html`<button type="button" class="icon-button ${isFluid ? 'fluid' : ''}" part="icon-button" data-action="more" title=${label} tabindex=${tabindex ?? nothing} popovertarget=${id}>${moreIcon}</button>${keyed(actions, html`<div class="menu ${isFluid ? 'fluid' : ''}" part="menu" popover="auto" id=${id} @toggle=${onToggle} @click=${onClick} @keydown=${onKey} ${placed()}>${items}</div>`)}`;
 
 const menuOf = ({ currentTarget }: Event): HTMLElement => currentTarget as HTMLElement;
 const isOpen = (part: Element): boolean => part.matches(':popover-open');
+const openerOf = (part: Element): HTMLElement => part.previousElementSibling as HTMLElement;
 const itemsOf = (part: Element): HTMLElement[] => [...part.querySelectorAll('button')];
 
 /**
  * Puts the popover at its button, where the window has more room, and closes it when what contains the button scrolls. Gives the
  * focus back to the button: browsers would give it to the host of the shadow root.
  */
-function onBeforeToggle(event: ToggleEvent): void {
-  const part = menuOf(event);
-  const opener = part.previousElementSibling as HTMLElement;
-  if (event.newState === 'closed') {
-    if (part.matches(':focus-within')) opener.focus({ preventScroll: true });
-    return;
+class Placed extends AsyncDirective {
+  #part: HTMLElement | undefined;
+  #closed = new AbortController();
+
+  override render(): typeof noChange {
+    return noChange;
   }
-  const { ownerDocument: page } = part;
-  const root = part.getRootNode() as ShadowRoot;
-  const anchor = opener.getBoundingClientRect();
-  const { clientWidth, clientHeight } = page.documentElement;
+
+  override update({ element }: ElementPart): typeof noChange {
+    if (!this.#part)
+      element.addEventListener('beforetoggle', (event) => {
+        if ((event as ToggleEvent).newState === 'open') this.#onOpen();
+        else this.#onClose();
+      });
+    this.#part = element as HTMLElement;
+    return noChange;
+  }
+
+  /** A popover that is removed while it is open closes without an event. */
+  override disconnected(): void {
+    this.#closed.abort();
+  }
+
+  #onClose(): void {
+    this.#closed.abort();
+    const part = this.#part as HTMLElement;
+    if (part.matches(':focus-within')) openerOf(part).focus({ preventScroll: true });
+  }
+
+  #onOpen(): void {
+    const part = this.#part as HTMLElement;
+    const { ownerDocument: page } = part;
+    const root = part.getRootNode() as ShadowRoot;
+    place(part, page.documentElement);
+    this.#closed = new AbortController();
+    const { signal } = this.#closed;
+    const close = (): void => part.hidePopover();
+    // Scrolling inside the shadow root is not seen outside of it. Other parts of the page may scroll by themselves.
+    const onScroll = ({ target }: Event): void => {
+      if ([part, root.host].some((each) => (target as Node).contains(each))) close();
+    };
+    for (const each of [root, page]) each.addEventListener('scroll', onScroll, { capture: true, signal });
+    page.defaultView?.addEventListener('resize', close, { signal });
+  }
+}
+
+const placed = directive(Placed);
+
+function place(part: HTMLElement, { clientWidth, clientHeight }: Element): void {
+  const anchor = openerOf(part).getBoundingClientRect();
   const isLeft = anchor.left + anchor.right < clientWidth;
   const isTop = anchor.top + anchor.bottom < clientHeight;
   const { style } = part;
@@ -50,19 +92,6 @@ function onBeforeToggle(event: ToggleEvent): void {
   style.right = isLeft ? 'auto' : `${clientWidth - anchor.right}px`;
   style.top = isTop ? `${anchor.bottom + GAP}px` : 'auto';
   style.bottom = isTop ? 'auto' : `${clientHeight - anchor.top + GAP}px`;
-  const closed = new AbortController();
-  const { signal } = closed;
-  const close = (): void => {
-    closed.abort();
-    part.hidePopover();
-  };
-  // Scrolling inside the shadow root is not seen outside of it. Other parts of the page may scroll by themselves.
-  const onScroll = ({ target }: Event): void => {
-    if ([part, root.host].some((each) => (target as Node).contains(each))) close();
-  };
-  part.addEventListener('toggle', ({ newState }) => newState === 'closed' && closed.abort(), { signal });
-  for (const each of [root, page]) each.addEventListener('scroll', onScroll, { capture: true, signal });
-  page.defaultView?.addEventListener('resize', close, { signal });
 }
 
 function onToggle(event: ToggleEvent): void {
