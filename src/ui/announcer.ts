@@ -4,7 +4,7 @@
 import type { Change, ChangeMap } from '../core/changes.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import { shownText } from '../core/names.ts';
-import { hasActive, isSettled, needsUser, type PauseReason, type Phase } from '../core/phases.ts';
+import { hasActive, isSettled, needsUser, type Phase } from '../core/phases.ts';
 import type { AuthState, FileSnapshot, Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
 import { sharedReason } from './causes.ts';
@@ -221,22 +221,27 @@ export class Announcer {
 
   /** Announces the totals from time to time, or once why all files wait. */
   async #tellSums(left: AbortSignal): Promise<void> {
-    let told: PauseReason | undefined;
+    let told: string | undefined;
     for (;;) {
       await sleep(this.#options.sumsEveryMs, left);
-      const { snapshot, texts, format } = this.#host;
-      const { auth, totals, files } = snapshot;
-      const isActive = hasActive(files);
-      const reason = isActive ? undefined : sharedReason(withSignInReason(auth, files), false);
-      if (reason && reason !== told) this.say(texts.pauseReasons[reason]);
-      told = reason;
-      if (isActive && this.#stage === 'sending') {
-        const percent = format.percent(totals.sizeBytes === 0 ? 0 : totals.sentBytes / totals.sizeBytes);
-        const remaining =
-          totals.remainingMs === undefined ? undefined : leftOf(totals.remainingMs, texts, format);
-        this.say(texts.announceSums(percent, totals.doneCount, totals.fileCount, remaining));
-      }
+      const text = this.#textOfSums();
+      if (text && text !== told) this.say(text);
+      told = text;
     }
+  }
+
+  #textOfSums(): string | undefined {
+    const { snapshot, texts, format } = this.#host;
+    const { auth, totals, files } = snapshot;
+    if (!hasActive(files)) {
+      const reason = sharedReason(withSignInReason(auth, files), false);
+      return reason && texts.pauseReasons[reason];
+    }
+    if (this.#stage !== 'sending') return undefined;
+    const percent = format.percent(totals.sizeBytes === 0 ? 0 : totals.sentBytes / totals.sizeBytes);
+    const remaining =
+      totals.remainingMs === undefined ? undefined : leftOf(totals.remainingMs, texts, format);
+    return texts.announceSums(percent, totals.doneCount, totals.fileCount, remaining);
   }
 
   /** Returns the text about the end; without the failures if all of them (`toldCount`) are announced with it. */

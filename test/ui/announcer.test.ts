@@ -65,6 +65,23 @@ describe('announcements', () => {
     ]);
   });
 
+  it('report the totals again only after they have changed', async () => {
+    const clock = stopClock();
+    const { announcer, host, said } = listen(snapshot([file('a', 'uploading', 100, 0.5)]));
+    announcer.onChange(started('a'));
+    for (const share of [0.5, 0.5, 0.5, 0.6, 0.6]) {
+      host.snapshot = snapshot([file('a', 'uploading', 100, share)]);
+      await clock.pass(25);
+    }
+    announcer.stop();
+    clock.restore();
+    expect(said).to.deep.equal([
+      'Uploading 1 file',
+      '50% uploaded, 0 of 1 file done.',
+      '60% uploaded, 0 of 1 file done.',
+    ]);
+  });
+
   it('report many failures in one sentence, immediately', async () => {
     const { announcer, said, hear } = listen(snapshot([]));
     for (let index = 0; index < 500; index++) announcer.onChange(failed(`${index}.txt`));
