@@ -52,21 +52,27 @@ function cutOf(name: Element): readonly [start: number, end: number] | undefined
   const [text, box] = [name.firstChild, name.parentElement];
   if (!text || !box?.offsetWidth) return undefined;
   const { width } = box.getBoundingClientRect();
+  // The page may be scaled.
+  const scale = width / box.offsetWidth;
+  const style = getComputedStyle(name);
+  const wordSpacing = (parseFloat(style.wordSpacing) || 0) * scale;
   const range = text.ownerDocument?.createRange() as Range;
   const widthOf = (start: number, end: number): number => {
     range.setStart(text, start);
     range.setEnd(text, end);
-    let sum = 0;
-    for (const rect of range.getClientRects()) sum += rect.width;
-    return sum;
+    const rects = [...range.getClientRects()].sort((one, other) => one.left - other.left);
+    return rects.reduce((sum, rect, index) => {
+      // WebKit leaves out the spacing of words between them.
+      const gap = rect.left - (rects[index - 1]?.right ?? rect.left);
+      return sum + rect.width + (gap > 0 && gap <= wordSpacing + 0.5 ? gap : 0);
+    }, 0);
   };
   const whole = nameIn(name);
   // Half a pixel, for the rounding of layout.
   if (widthOf(0, whole.length) <= width + 0.5) return undefined;
-  const style = getComputedStyle(name);
-  // An ellipsis has at most the width of an em. The page may be scaled.
+  // An ellipsis has at most the width of an em.
   const ellipsis = parseFloat(style.fontSize) + (parseFloat(style.letterSpacing) || 0);
-  return cutName(whole, width - ellipsis * (width / box.offsetWidth), widthOf);
+  return cutName(whole, width - ellipsis * scale, widthOf);
 }
 
 /** Hides a part of a name. Parts of a line of text, so that letters keep the order that they have in the whole name. */
