@@ -1,7 +1,7 @@
 // Menus: the footer's, and in narrow places those of rows and of the drop zone.
 
 import { expect } from '@open-wc/testing';
-import { sendKeys, setViewport } from '@web/test-runner-commands';
+import { sendKeys } from '@web/test-runner-commands';
 import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { FileSnapshot } from '../../src/index.ts';
@@ -64,6 +64,8 @@ describe('a menu', () => {
 
   it('closes with Tab, which continues from its button', async () => {
     const element = await open();
+    const after = document.createElement('button');
+    element.after(after);
     await sendKeys({ down: 'Shift' });
     await sendKeys({ press: 'Tab' });
     await sendKeys({ up: 'Shift' });
@@ -73,7 +75,8 @@ describe('a menu', () => {
     await shown(() => focused(element) === 'pause-all');
     await sendKeys({ press: 'Tab' });
     expect(isOpen(element)).to.equal(false);
-    expect(focused(element)).to.equal(undefined);
+    expect(document.activeElement).to.equal(after);
+    after.remove();
   });
 
   it('opens and closes with its button', async () => {
@@ -162,26 +165,37 @@ describe('a menu', () => {
     expect(isOpen(element)).to.equal(true);
     expect(focused(element)).to.equal('pause-all');
   });
+});
 
-  it('is within the window, at its button', async () => {
-    for (const dir of ['ltr', 'rtl']) {
-      await setViewport({ width: 400, height: 500 });
-      const element = await show(LIST, { width: 320 });
-      element.dir = dir;
-      button(element, 'More actions').click();
-      const menu = one(element, '.bulk .menu').getBoundingClientRect();
-      const at = button(element, 'More actions').getBoundingClientRect();
-      expect(menu.left, dir).to.be.at.least(0);
-      expect(menu.right, dir).to.be.at.most(document.documentElement.clientWidth);
-      expect(menu.top, dir).to.be.at.least(0);
-      expect(menu.bottom, dir).to.be.at.most(document.documentElement.clientHeight);
-      expect(Math.min(Math.abs(menu.bottom - at.top), Math.abs(menu.top - at.bottom)), dir).to.be.at.most(5);
-      element.remove();
-    }
-    await setViewport({ width: 800, height: 600 });
-    // Its event closes menus.
-    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-  });
+describe('the place of a menu', () => {
+  afterEach(() => document.body.removeAttribute('style'));
+
+  for (const zoom of [1, 2])
+    for (const dir of ['ltr', 'rtl'])
+      for (const corner of ['start', 'end'])
+        it(`is in the window, at its button, in ${dir} at the ${corner} of a page that is zoomed by ${zoom}`, async () => {
+          document.body.style.zoom = String(zoom);
+          const style = `position: fixed; inset-block-${corner}: 0; inset-inline-${corner}: 0`;
+          const element = await show(LIST, { width: 320, style });
+          element.dir = dir;
+          const opener = button(element, 'More actions');
+          opener.click();
+          await shown(() => focused(element) === 'pause-all');
+          const menu = one(element, '.bulk .menu').getBoundingClientRect();
+          const at = opener.getBoundingClientRect();
+          const { clientWidth, clientHeight } = document.documentElement;
+          // WebKit measures elements in the pixels of styles.
+          const windowScale = 'currentCSSZoom' in opener ? 1 : 1 / zoom;
+          expect(menu.left).to.be.at.least(0);
+          expect(menu.top).to.be.at.least(0);
+          expect(menu.right).to.be.at.most(clientWidth * windowScale);
+          expect(menu.bottom).to.be.at.most(clientHeight * windowScale);
+          expect(Math.min(Math.abs(menu.bottom - at.top), Math.abs(menu.top - at.bottom))).to.be.within(
+            3,
+            5 * zoom,
+          );
+          expect(Math.min(Math.abs(menu.left - at.left), Math.abs(menu.right - at.right))).to.be.at.most(1);
+        });
 });
 
 describe('the menu of a row', () => {

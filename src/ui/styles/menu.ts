@@ -5,6 +5,8 @@ import { css } from 'lit';
 export const menu = css`
   .menu {
     inset: auto;
+    /* Otherwise, WebKit makes a grid as high as the window. */
+    block-size: auto;
     margin: 0;
     padding: 0.3em;
     max-inline-size: calc(100vw - 1rem);

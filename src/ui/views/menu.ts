@@ -84,14 +84,24 @@ class Placed extends AsyncDirective {
 const placed = directive(Placed);
 
 function place(part: HTMLElement, { clientWidth, clientHeight }: Element): void {
-  const anchor = openerOf(part).getBoundingClientRect();
-  const isLeft = anchor.left + anchor.right < clientWidth;
-  const isTop = anchor.top + anchor.bottom < clientHeight;
+  const opener = openerOf(part);
+  const { left, right, top, bottom } = opener.getBoundingClientRect();
+  // In a page with `zoom`, styles have larger pixels than the window. WebKit measures elements in those of styles.
+  const { currentCSSZoom } = opener as Partial<Element>;
+  const scale = currentCSSZoom ?? 1;
+  const windowScale = scale / (currentCSSZoom ?? zoomOf(opener));
+  const isLeft = left + right < clientWidth * windowScale;
+  const isTop = top + bottom < clientHeight * windowScale;
   const { style } = part;
-  style.left = isLeft ? `${anchor.left}px` : 'auto';
-  style.right = isLeft ? 'auto' : `${clientWidth - anchor.right}px`;
-  style.top = isTop ? `${anchor.bottom + GAP}px` : 'auto';
-  style.bottom = isTop ? 'auto' : `${clientHeight - anchor.top + GAP}px`;
+  style.left = isLeft ? `${left / scale}px` : 'auto';
+  style.right = isLeft ? 'auto' : `calc(100% - ${right / scale}px)`;
+  style.top = isTop ? `${bottom / scale + GAP}px` : 'auto';
+  style.bottom = isTop ? 'auto' : `calc(100% - ${top / scale - GAP}px)`;
+}
+
+function zoomOf(element: Element): number {
+  const parent = element.parentElement ?? (element.getRootNode() as Partial<ShadowRoot>).host;
+  return Number(getComputedStyle(element).zoom) * (parent ? zoomOf(parent) : 1);
 }
 
 function onToggle(event: ToggleEvent): void {
@@ -109,7 +119,8 @@ function onClick(event: Event): void {
 function onKey(event: KeyboardEvent): void {
   const part = menuOf(event);
   if (!isOpen(part) || event.ctrlKey || event.metaKey) return;
-  if (event.key === 'Tab') part.hidePopover();
+  // WebKitGTK has another `key` for Shift+Tab.
+  if ([event.key, event.code].includes('Tab')) part.hidePopover();
   event.stopPropagation();
   const items = itemsOf(part);
   const index = items.indexOf(event.target as HTMLElement);
