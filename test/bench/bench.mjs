@@ -17,6 +17,9 @@ const DOCS = join(here, '../../docs/performance.md');
 const RUN_LIMIT_MS = 15 * 60_000;
 const WITH_SERVICE = '@service';
 const WITH_FAST_DISK = '@fast-disk';
+const WITH_PICKER = '@picker';
+/** Time in which a user chooses files. */
+const CHOOSING_MS = 1000;
 const COMPARED = 'secure-uploader@compared';
 
 /** Runs what the command line requested. Returns the exit status: 1 if a run of the widget failed, 2 for an invalid option. */
@@ -151,6 +154,7 @@ async function runOnce(client, { profile, page, paths, sink }) {
       ? []
       : groupsOf(profile).filter(({ readBytesPerSecond }) => readBytesPerSecond),
     widgetScript: scriptFor(client, page),
+    isPicked: client.endsWith(WITH_PICKER),
   };
   try {
     if (!isService) await sink.reset();
@@ -188,6 +192,7 @@ async function upload({ browser, page, paths, client, place, sink, profile }) {
   const { stopAfterMs, uplink, trace } = profile;
   const tab = await browser.openPage(page.origin, paths);
   await tab.evaluate(([name, where]) => window.bench.prepare(name, where), [client, place]);
+  const chooser = place.isPicked ? await openPicker(tab) : undefined;
   const widen = uplink && (await browser.limitUplink(tab, uplink.bytesPerSecond));
   if (uplink) await sink.begin('before');
   const watching = await browser.watch(tab);
@@ -202,7 +207,8 @@ async function upload({ browser, page, paths, client, place, sink, profile }) {
   });
   try {
     if (uplink) change = setTimeout(() => Promise.all([widen(), sink.begin('after')]), uplink.forMs);
-    const timed = await Promise.race([tab.evaluate((how) => window.bench.run(how), { stopAfterMs }), late]);
+    const running = tab.evaluate((how) => window.bench.run(how), { stopAfterMs });
+    const [timed] = await Promise.race([Promise.all([running, chooser?.setFiles(paths)]), late]);
     const usage = await watching.stop();
     return { timed: endTrace ? { ...timed, threadTaskMs: await endTrace() } : timed, usage };
   } finally {
@@ -211,6 +217,17 @@ async function upload({ browser, page, paths, client, place, sink, profile }) {
     watching.cancel();
     await tab.close();
   }
+}
+
+/** Opens the picker as a user does. Its time is not part of the upload. */
+async function openPicker(tab) {
+  // Playwright can answer only the picker of an input.
+  await tab.evaluate(() => delete window.showOpenFilePicker);
+  const opening = tab.waitForEvent('filechooser');
+  await tab.locator('secure-uploader [data-action=browse]').first().click();
+  const chooser = await opening;
+  await tab.waitForTimeout(CHOOSING_MS);
+  return chooser;
 }
 
 function describeMachine(results) {

@@ -5,9 +5,10 @@
 const MB = 1e6;
 const KB = 1e3;
 
-/** Names of all clients that upload to the sink. */
+/** Names of all clients that upload to the sink. The second gets its files from the picker, a second after it has opened. */
 const everyone = [
   'secure-uploader',
+  'secure-uploader@picker',
   'raw-parallel',
   'pipe-mem',
   'raw-balanced',
@@ -109,6 +110,13 @@ export const profiles = {
     line: {},
     sign: 'call',
     yardstick: { client: 'raw-balanced', why: 'it makes the same calls, without hashing and without a list' },
+    clients: everyone,
+  },
+  'tiny-far': {
+    about: 'many small files, 80 ms a request',
+    files: { count: 300, sizeBytes: 100 * KB },
+    line: { latencyMs: 80 },
+    sign: 'call',
     clients: everyone,
   },
   again: {

@@ -168,7 +168,8 @@ const PEERS = ['uppy-s3', 'uppy-tus', 'tus-js', 'upchunk'];
 export function resultsOf({ profiles, measuredAt, browser, machine }) {
   const lines = profiles.map(({ name, rows }) => {
     const rowOf = (client) => rows.find((row) => row.client === client && row.good > 0);
-    const [ours, same, hashing] = ['secure-uploader', 'raw-balanced', 'pipe-mem'].map(rowOf);
+    const names = ['secure-uploader', 'secure-uploader@picker', 'raw-balanced', 'pipe-mem'];
+    const [ours, picked, same, hashing] = names.map(rowOf);
     const [peer] = rows.filter(({ client, good }) => PEERS.includes(client) && good > 0); // the rows start with the fastest
     const show = (row, field, digits = 0) => row?.[field]?.toFixed(digits) ?? '–';
     const taskMs = ours.threadTaskMs ?? ours.longestTaskMs;
@@ -177,7 +178,7 @@ export function resultsOf({ profiles, measuredAt, browser, machine }) {
       `${show(ours, 'MBps', 1)} (${show(ours, 'minMBps', 1)}–${show(ours, 'maxMBps', 1)})`,
       show(same, 'MBps', 1),
       peer ? `${show(peer, 'MBps', 1)} ${peer.client}` : '–',
-      `${show(ours, 'firstByteMs')}, ${show(same, 'firstByteMs')}`,
+      [ours, picked, same].map((row) => show(row, 'firstByteMs')).join(', '),
       taskMs ? taskMs.toFixed(0) : 'under 50',
       show(ours, 'pagePeakMB'),
       `${show(ours, 'cpuPerGB', 1)}, ${show(hashing, 'cpuPerGB', 1)}`,

@@ -6,7 +6,7 @@ import { install } from './install.mjs';
 
 const usage = `npm run bench -- [profile ...] [options]
 
-  profiles            loopback, gbit, wan (these three by default), far, thin, photos, small, tiny,
+  profiles            loopback, gbit, wan (these three by default), far, thin, photos, small, tiny, tiny-far,
                       again, lossy, broken, shift, h2, mixed, huge, endless; or all
   --rounds=3          rounds; each runs every client once, the median counts
   --clients=a,b       only these clients (--clients=list names them)

@@ -9,6 +9,7 @@ const clients = {
   'secure-uploader': widget,
   'secure-uploader@service': widget,
   'secure-uploader@fast-disk': widget,
+  'secure-uploader@picker': widget,
   'secure-uploader@compared': widget,
   'raw-parallel': rawParallel,
   'pipe-mem': pipeMem,

@@ -2,7 +2,7 @@
 // widget.
 
 /** Adds a <secure-uploader> to the page, and returns an upload with this element. */
-export const widget = async ({ service, token, folder, widgetScript, slowFiles }) => {
+export const widget = async ({ service, token, folder, widgetScript, slowFiles, isPicked }) => {
   await import(widgetScript);
   await customElements.whenDefined('secure-uploader');
   const element = document.createElement('secure-uploader');
@@ -28,6 +28,6 @@ export const widget = async ({ service, token, folder, widgetScript, slowFiles }
         if (detail.doneCount === files.length) resolve();
         else reject(new Error(`${detail.doneCount} of ${files.length} files done`));
       });
-      element.addFiles(files).catch(reject);
+      if (!isPicked) element.addFiles(files).catch(reject);
     });
 };
