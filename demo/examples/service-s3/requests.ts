@@ -6,6 +6,9 @@ import type { Database } from './database.ts';
 /** Of one user, in each process. Those above it are refused without a question to the database. */
 const REQUESTS_AT_ONCE = 8;
 const REQUESTS_PER_MINUTE = 3000;
+/** Of these, what a process takes at once: most requests need no statement then. What is left of it is lost after a minute. */
+const STEP = Math.ceil(REQUESTS_PER_MINUTE / 100);
+const MINUTE_MS = 60_000;
 /** Time until the answer to a request above these limits, so that a client that repeats it at once costs little. */
 const REFUSAL_MS = 1000;
 /** A body that takes longer is given up. */
@@ -84,12 +87,22 @@ export function createGate(database?: Database) {
     ? new RateLimiterPostgres({ ...limits, ...table, storeClient, storeType: 'client' })
     : new RateLimiterMemory(limits);
   const running = new Map<string, number>();
+  /** What is left of the steps that were taken. */
+  const rests = new Map<string, number>();
 
-  const count = (user: string, amount: number) =>
-    requests.consume(user, amount).catch((error: unknown) => {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      return refuse('too many requests', Math.ceil(error.msBeforeNext / 1000));
-    });
+  async function count(user: string, amount: number): Promise<void> {
+    const restOf = () => rests.get(user) ?? 0;
+    if (restOf() < amount) {
+      const step = Math.max(STEP, amount);
+      await requests.consume(user, step).catch((error: unknown) => {
+        if (!(error instanceof RateLimiterRes)) throw error;
+        return refuse('too many requests', Math.ceil(error.msBeforeNext / 1000));
+      });
+      if (!rests.has(user)) setTimeout(() => rests.delete(user), MINUTE_MS).unref();
+      rests.set(user, restOf() + step);
+    }
+    rests.set(user, restOf() - amount);
+  }
 
   return {
     /** Does `work`, unless too many requests of the user are running. */
