@@ -1,5 +1,5 @@
-// What the engine and the element prepare before the first request: connections and workers. `test/e2e/transfer-preconnect.test.ts` shows that
-// the browser opens these connections.
+// What the engine and the element prepare before the first request: connections and workers. `test/e2e/transfer-preconnect.test.ts`
+// shows that the browser opens these connections.
 
 import { expect } from '@open-wc/testing';
 import '../../src/define.ts';
