@@ -77,6 +77,31 @@ export function insteadOfToken(returned: unknown): string {
   return 'Got an object without a valid token in token or access_token';
 }
 
+/** What to pass instead of an object of this type. */
+const PASS: Readonly<Record<string, string>> = {
+  HTMLInputElement: 'Pass input.files.',
+  FileList: 'Pass it without a list around it.',
+  DataTransfer: 'Pass dataTransfer.files.',
+  DragEvent: 'Pass event.dataTransfer.files.',
+  ClipboardEvent: 'Pass event.clipboardData.files.',
+  Event: 'Pass event.target.files.',
+  InputEvent: 'Pass event.target.files.',
+  Blob: 'Pass new File([blob], name).',
+  Promise: 'Await it.',
+  FileSystemFileHandle: 'Pass await handle.getFile().',
+  Object: 'Pass a File, or { file, relativePath }.',
+};
+
+/** Says what a page has passed instead of a file, and what to pass. */
+export function insteadOfFile(given: unknown): string {
+  const isEmpty = given === null || given === undefined;
+  const type = typeof given === 'object' ? Object.prototype.toString.call(given).slice(8, -1) : typeof given;
+  // A page can give its objects any type.
+  const kind = PLAIN_WORD.test(type) ? type : 'Object';
+  const article = /^(?:[AEIO]|HTML)/i.test(kind) ? 'an ' : 'a ';
+  return `Not a file, but ${isEmpty ? given : article + kind}. ${(!isEmpty && PASS[kind]) || ''}`.trimEnd();
+}
+
 /** Says what to check if an origin gives no response. `addedNames` are the headers that a script of the page has added. */
 export function whyNoAnswer(
   { protocol, port }: URL,

@@ -3,6 +3,7 @@
 import type { Candidate } from '../core/changes.ts';
 import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
+import { loadTexts } from '../core/explain.ts';
 import { Lane } from '../core/lane.ts';
 import { copyOfMetadata } from '../core/metadata.ts';
 import type { AddedFile, FileId, PickedFile, UnreadableFile } from '../core/types.ts';
@@ -57,16 +58,17 @@ export class Intake {
 
   /**
    * Adds each file to the list, or rejects the file with a reason. If an upload in the list needs the file, that upload gets the
-   * file instead. Skips files for which `mayAdd` returns false. If the metadata of any file is invalid, adds no files and throws
-   * `bad-config`.
+   * file instead. Skips files for which `mayAdd` returns false. If any of them is no file or has invalid metadata, adds none and
+   * throws `bad-config`.
    */
   async add(
-    files: Iterable<PickedFile | UnreadableFile | File>,
+    files: readonly (PickedFile | UnreadableFile | File)[],
     connection: Connection,
     mayAdd: (file: Candidate) => boolean,
   ): Promise<void> {
     const { signal } = this.#adding;
-    const all = Array.from(files, readPicked);
+    if (!files.every(isPicked)) throw await errorFor(files.find((item) => !isPicked(item)));
+    const all = files.map(readPicked);
     const { multiple } = connection.settings;
     const limits = limitsOf(connection.settings);
     const waitingUploads = this.#waitingUploads();
@@ -150,6 +152,7 @@ export class Intake {
   async provide(id: FileId, item: PickedFile | UnreadableFile | File): Promise<void> {
     const upload = this.#parts.scheduler.get(id);
     if (!upload || upload.picked) return;
+    if (!isPicked(item)) throw await errorFor(item);
     const picked = readPicked(item);
     if (!picked.file) {
       this.#refuseUnreadable(picked);
@@ -285,9 +288,20 @@ function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Con
 const parentOf = ({ relativePath }: PickedFile, { settings }: Connection): string =>
   settings.parentFor?.(relativePath) ?? settings.parentId;
 
+/** A `File` of another document is no instance of this `File`. */
+const isFile = (value: unknown): value is File => Object.prototype.toString.call(value) === '[object File]';
+
+/** False for what scripts pass by mistake, such as the file input itself. */
+function isPicked(item: unknown): boolean {
+  const { file, relativePath } = Object(item);
+  return isFile(item) || (typeof relativePath === 'string' && (isFile(file) || !file));
+}
+
+const errorFor = async (item: unknown): Promise<UploaderError> =>
+  new UploaderError('bad-config', (await loadTexts())?.insteadOfFile(item) ?? 'Not a file');
+
 function readPicked<T extends PickedFile | UnreadableFile>(item: T | File): T | PickedFile {
-  // A `File` of another document is no instance of this `File`.
-  if (!('relativePath' in item)) return { file: item, relativePath: item.webkitRelativePath || item.name };
+  if (isFile(item)) return { file: item, relativePath: item.webkitRelativePath || item.name };
   if (!item.file || item.metadata === undefined) return item;
   const metadata = copyOfMetadata(item.metadata);
   if (metadata) return { ...item, metadata };

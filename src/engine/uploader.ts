@@ -5,6 +5,7 @@ import { createSettings, type Settings, type SettingsInput } from '../core/confi
 import { contentOf } from '../core/content.ts';
 import { UploaderError } from '../core/errors.ts';
 import { createHosts } from '../core/host.ts';
+import { listOf } from '../core/list-of.ts';
 import { preconnect } from '../core/preconnect.ts';
 import { userOf } from '../core/readers.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
@@ -237,8 +238,7 @@ export class Uploader {
   async addFiles(
     files: Iterable<PickedFile | UnreadableFile | File> | PickedFile | UnreadableFile | File,
   ): Promise<void> {
-    // Copies the list, because a page that clears its file input also empties the `FileList`.
-    const list = Symbol.iterator in files ? [...files] : [files];
+    const list = listOf(files);
     this.#user.look();
     if (this.#problem !== undefined) throw this.#problem;
     warnOfSettings(this.settings);

@@ -3,6 +3,7 @@
 import type { PropertyValues, TemplateResult } from 'lit';
 import type { Change, TokenInput } from '../core/changes.ts';
 import type { GetToken, Profile, TransformFile } from '../core/config.ts';
+import { listOf } from '../core/list-of.ts';
 import { hasActive } from '../core/phases.ts';
 import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import type { AuthOptions, Diagnosis, UploaderOptions } from '../engine/uploader.ts';
@@ -330,14 +331,13 @@ export class SecureUploader extends FormControl {
 
   /**
    * Adds one or more files, optionally with a relative path. Rejects with `bad-config` if the settings are
-   * invalid. Files wait until the engine is loaded; rejects with `network` if the page has to be reloaded for it.
+   * invalid, or if any of them is no file. Files wait until the engine is loaded; rejects with `network` if the page has to be reloaded for it.
    */
   async addFiles(
     files: Iterable<PickedFile | UnreadableFile | File> | PickedFile | UnreadableFile | File,
   ): Promise<void> {
     this.currentUser.look();
-    // Copies the list, because a page that clears its file input also empties the `FileList`.
-    const list = Symbol.iterator in files ? [...files] : [files];
+    const list = listOf(files);
     if (this.#uploads.uploads) return this.#uploads.useForFiles((uploads) => uploads.addFiles(list));
     const reading = this.#drop.showReading(list.length);
     await this.#uploads

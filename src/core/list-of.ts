@@ -1,0 +1,3 @@
+/** Copies a list of files, because a page that clears its file input also empties the `FileList`. Anything else becomes a list. */
+export const listOf = <T extends object>(given: Iterable<T> | T): T[] =>
+  typeof given === 'object' && given && Symbol.iterator in given ? [...given] : [given as T];
