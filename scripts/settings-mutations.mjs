@@ -39,6 +39,15 @@ export const settingsMutations = [
     title: 'is an error if it cannot be read:',
   },
   {
+    rule: 'D72',
+    says: 'A template that was not rendered is no id of a user: with its text as `owner`, all users would be one',
+    file: 'src/core/readers.ts',
+    before: 'value !== 0 && !isUnrendered(value);',
+    after: "value !== 0 && value !== 'undefined';",
+    test: 'test/core/settings-closed.test.ts',
+    title: 'is named in the error, with its value, but a token is not',
+  },
+  {
     rule: 'D53',
     says: 'While a setting cannot be read, no file is added with the settings of before',
     file: 'src/ui/uploads-controller.ts',

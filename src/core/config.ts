@@ -14,6 +14,7 @@ import {
   flag,
   inMs,
   isBlank,
+  isUnrendered,
   isUnset,
   oneOf,
   onlyText,
@@ -297,7 +298,11 @@ function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn, onUnreadable
       else warn(`${what} ${problem}${instead === undefined ? '' : `; using ${instead}`}.`);
     };
     if (protects && !mayBeBlank && isBlank(value)) unreadable('is empty');
-    return [as, read(value as never, { unreadable, warn })];
+    const result = read(value as never, { unreadable, warn });
+    // Readers of other values have refused it.
+    if (result === value && typeof value === 'string' && isUnrendered(value))
+      unreadable('looks like a template that was not rendered');
+    return [as, result];
   });
   return Object.freeze(Object.fromEntries(entries));
 }

@@ -132,15 +132,14 @@ export const acceptList: Read<string, string> = (given = '', { unreadable, warn 
   return value;
 };
 
-/** Texts of values that are no id: with one of these, all users would be the same. */
-const NOBODY = ['undefined', 'null', 'NaN', '[object Object]'];
+/** True for a template that was not rendered, and for what one writes that has no value: the same text for all users. */
+export const isUnrendered = (value: unknown): boolean =>
+  /\$\{|\{\{|<%|^\s*(undefined|null|NaN|\[object Object\])\s*$/.test(String(value));
 
 /** Returns true if `value` can be the id of a user. */
 export const isUserId = (value: unknown): value is string =>
   // A framework writes the number 0 to unset a number.
-  ['string', 'number', 'bigint'].includes(typeof value) &&
-  value !== 0 &&
-  !NOBODY.includes(String(value).trim());
+  ['string', 'number', 'bigint'].includes(typeof value) && value !== 0 && !isUnrendered(value);
 
 /** Returns the id of a user; empty if the page has not named its user yet (decision 36), or if the value is no id. */
 export const userOf = (value: unknown): string =>

@@ -26,6 +26,9 @@ const UNSETTABLE = [
   ...['getToken', 'parentFor', 'transformFile', 'authOptions'],
 ];
 
+/** What templates leave that were not rendered. */
+const UNRENDERED = [`\${user.id}`, `user-\${id}`, '{{ user.id }}', '{{user}}', '<%= user.id %>'];
+
 /** What a script computes by mistake, as in `auth={isProduction && 'token'}`. */
 const FALSY = [false, 0, Number.NaN, {}];
 
@@ -46,12 +49,12 @@ const UNREADABLE: Readonly<Record<string, readonly unknown[]>> = {
   auth: ['tokn', 'popups', 'token,popup', ['token'], true, () => 'token'],
   responseMode: ['form_post', 'fragmnet', ['query']],
   silent: ['of', 'false'],
-  issuer: [' ', true, 7],
-  scope: [' ', true, 7],
+  issuer: [' ', 'undefined', ...UNRENDERED, true, 7],
+  scope: [' ', ...UNRENDERED, true, 7],
   allowFramedLogin: BOOLEAN,
   uploadOrigins: [[], [''], [false], ' ,', 'files.example', true, 7, new Map()],
-  owner: [{ id: 7 }, 'undefined', 'null', 'NaN', '[object Object]', true, () => 'ann'],
-  accept: [' ', ',', ' , ', [], '; image/png', ';.pdf', ' ;,; a/b', true, 7],
+  owner: [{ id: 7 }, 'undefined', 'null', 'NaN', '[object Object]', ...UNRENDERED, true, () => 'ann'],
+  accept: [' ', ',', ' , ', [], '; image/png', ';.pdf', ' ;,; a/b', ...UNRENDERED, true, 7],
   multiple: BOOLEAN,
   minFiles: ['two', -1, '1.5', Number.NaN],
   maxFiles: ['0', '2.5', '1O', 'undefined', -1, true, [3], ['3'], Number.NEGATIVE_INFINITY],
@@ -60,7 +63,7 @@ const UNREADABLE: Readonly<Record<string, readonly unknown[]>> = {
   noResume: BOOLEAN,
   keepFiles: BOOLEAN,
   keepDays: [3651, '0', '1d'],
-  commitPath: [' ', true, 7],
+  commitPath: [' ', `/\${path}`, true, 7],
   cancelPath: [' ', true, 7],
   logoutPath: [' ', true, 7],
   getToken: FUNCTION,
@@ -131,6 +134,10 @@ describe('a setting that protects users', () => {
     expect(problemOf({ maxFileSize: '5OOMB' })).to.equal(
       'max-file-size="5OOMB" is not a size such as 8MiB or 500MB',
     );
+    expect(problemOf({ owner: '{{ user.id }}' })).to.equal('owner="{{ user.id }}" is not the id of a user');
+    expect(problemOf({ scope: '<%= scope %>' })).to.equal(
+      'scope="<%= scope %>" looks like a template that was not rendered',
+    );
     expect(problemOf({ logoutPath: '' })).to.equal('logout-path="" is empty');
     expect(problemOf({ authOptions: { ownerField: '' } })).to.equal(
       'authOptions has a field that cannot be read: ownerField',
@@ -157,6 +164,7 @@ describe('a setting that protects users', () => {
       { accept: ['.pdf', 'image/*'] },
       { accept: '.pdf, ; image/png' },
       { owner: 'nullable' },
+      { owner: '{ann} $5 <b>' },
       { auth: ' Token ' },
       { maxFiles: 'auto' },
       { minFiles: 0 },

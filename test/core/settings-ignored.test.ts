@@ -31,6 +31,23 @@ describe('the settings', () => {
     expect(read(nothing)).to.deep.equal(read({}));
   });
 
+  it('warn about templates that were not rendered, where no user depends on it', () => {
+    for (const parentId of [
+      '{{ folder }}',
+      `\${folder}`,
+      '<%= folder %>',
+      'undefined',
+      'null',
+      '[object Object]',
+    ])
+      expect(read({ parentId }).warnings).to.deep.equal([
+        `parent-id="${parentId}" looks like a template that was not rendered.`,
+      ]);
+    for (const parentId of ['folder {1}', '$5', 'undefined-1', 'a<b'])
+      expect(read({ parentId }).warnings).to.deep.equal([]);
+    expect(read({ hash: '{{ hash }}' as never }).warnings).to.have.length(1);
+  });
+
   it('warn about settings that would be ignored', () => {
     const warningsOf = (input: object): string[] => read(input).warnings;
     expect(warningsOf({ owner: '' })).to.deep.equal(['owner="" is empty, so all users count as one.']);
