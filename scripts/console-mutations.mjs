@@ -20,4 +20,13 @@ export const consoleMutations = [
     test: 'test/service/silence.test.ts',
     title: 'names a header that a script of the page adds, and no value',
   },
+  {
+    rule: 'D73',
+    says: 'Of an upload URL that is not https, the console has only scheme and host, without what signs it',
+    file: 'src/service/ticket-checks.ts',
+    before: 'url.protocol}//',
+    after: 'url.href}//',
+    test: 'test/service/tickets.test.ts',
+    title: 'that is not https is named without what signs it: no repeat of the request helps',
+  },
 ];

@@ -3,6 +3,9 @@
 import { UploaderError } from './errors.ts';
 import { isLoopback } from './loopback.ts';
 
+const isSecure = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+
 /** Returns the base URL without a trailing slash. Throws `bad-config`. */
 export function readBaseUrl(value: string | undefined): string {
   if (!value) throw new UploaderError('bad-config', 'base-url is not set');
@@ -12,8 +15,7 @@ export function readBaseUrl(value: string | undefined): string {
   } catch (cause) {
     throw new UploaderError('bad-config', `base-url "${value}" is not a valid URL`, { cause });
   }
-  const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-  if (!isAllowed)
+  if (!isSecure(url))
     throw new UploaderError(
       'bad-config',
       `base-url must use https (http on loopback only), not ${url.protocol}`,
@@ -35,7 +37,7 @@ export function resolveUrl(baseUrl: string, path: string): URL {
 
 /**
  * Parses a list of origins; `undefined` is an empty list, which allows all origins. Throws `bad-config` for an entry that is more
- * or less than an origin, and if a page sets an empty list.
+ * or less than an origin, or the origin of no upload URL, and if a page sets an empty list.
  */
 export function readOrigins(list: string | readonly string[] | undefined): readonly string[] {
   if (list === undefined) return Object.freeze([]);
@@ -46,10 +48,10 @@ export function readOrigins(list: string | readonly string[] | undefined): reado
 }
 
 function readOrigin(value: string): string {
-  const { origin, href } = URL.canParse(value) ? new URL(value) : { origin: 'null', href: '' };
-  if (href === `${origin}/`) return origin;
-  throw new UploaderError(
-    'bad-config',
-    `upload-origins: "${value}" is not a valid origin such as https://files.example`,
-  );
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  let problem = 'must use https (http on loopback only)';
+  if (String(value).includes('*')) problem = 'has a wildcard. Name each origin';
+  else if (url?.href !== `${url?.origin}/`) problem = 'is not a valid origin such as https://files.example';
+  else if (isSecure(url)) return url.origin;
+  throw new UploaderError('bad-config', `upload-origins: "${value}" ${problem}`);
 }

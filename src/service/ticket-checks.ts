@@ -17,8 +17,8 @@ export interface TicketRules {
 }
 
 /**
- * Returns the URL without its fragment. Throws `bad-response` if the URL is not valid or not secure. Throws `bad-config` if
- * `upload-origins` does not allow the origin of the URL. The page's own origin is allowed only if it is listed: a forged URL could
+ * Returns the URL without its fragment. Throws `bad-response` if the URL is not valid. Throws `bad-config` for what no repeat of the
+ * request mends: the URL is not secure, or `upload-origins` does not allow its origin. The page's own origin is allowed only if it is listed: a forged URL could
  * otherwise call the page's own server.
  */
 export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: TicketRules): string {
@@ -29,7 +29,7 @@ export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: Ticket
     throw new UploaderError('bad-response', 'An upload URL is not absolute');
   }
   if (!isSafeUrl(baseUrl, url))
-    throw new UploaderError('bad-response', `An upload URL must use https, not ${url.protocol}`);
+    throw new UploaderError('bad-config', `The upload URL ${url.protocol}//${url.host}/… must use https`);
   if (url.username || url.password)
     throw new UploaderError('bad-response', 'An upload URL has a user name or password');
   const isListed = uploadOrigins.includes(url.origin);

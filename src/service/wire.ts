@@ -109,7 +109,7 @@ export function presignBody(
 
 /**
  * Reads one ticket for each of `hashes` (U2-U4, U7, U8) and returns the tickets by hash. Throws `bad-response`, or `bad-config` if
- * `upload-origins` does not allow a URL.
+ * a URL is not secure, or not allowed by `upload-origins`.
  */
 export function readTickets(
   answer: Answer,

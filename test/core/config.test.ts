@@ -280,4 +280,21 @@ describe('settings', () => {
         .to.throw(UploaderError, `"${bad}" is not a valid origin such as https://files.example`)
         .with.property('code', 'bad-config');
   });
+
+  it('reject an origin that no upload URL may have, with the reason', () => {
+    const local = ['http://localhost:9000', 'http://[::1]:9000', 'http://s3.localhost'];
+    expect(read({ uploadOrigins: local }).settings.uploadOrigins).to.deep.equal(local);
+    for (const [bad, why] of [
+      ['http://files.example', 'must use https (http on loopback only)'],
+      ['http://localhost.files.example', 'must use https (http on loopback only)'],
+      ['ftp://localhost', 'must use https (http on loopback only)'],
+      ['https://*.files.example', 'has a wildcard. Name each origin'],
+      ['https://files.example:*', 'has a wildcard. Name each origin'],
+      ['*.files.example', 'has a wildcard. Name each origin'],
+      ['*', 'has a wildcard. Name each origin'],
+    ])
+      expect(() => read({ uploadOrigins: `https://a.example ${bad}` }), bad)
+        .to.throw(UploaderError, `upload-origins: "${bad}" ${why}`)
+        .with.property('code', 'bad-config');
+  });
 });

@@ -112,11 +112,6 @@ describe('an upload URL', () => {
   it('is an absolute https URL without a user', () => {
     expect(urlOf(`${url}#part`)).to.equal(url);
     for (const bad of [
-      'http://storage.example/put',
-      'http://127.0.0.1/put',
-      'javascript:alert(1)',
-      'data:text/plain,x',
-      'blob:https://storage.example/x',
       '/put',
       '//storage.example/put',
       'https://user:word@storage.example/put',
@@ -125,6 +120,19 @@ describe('an upload URL', () => {
     ]) {
       expectBad(() => urlOf(bad), bad.slice(0, 40));
     }
+  });
+
+  it('that is not https is named without what signs it: no repeat of the request helps', () => {
+    for (const [bad, named] of [
+      ['http://storage.example/put/secret?X-Amz-Signature=secret', 'http://storage.example'],
+      ['http://user:secret@127.0.0.1:9000/put', 'http://127.0.0.1:9000'],
+      ['javascript:alert("secret")', 'javascript://'],
+      ['data:text/plain,secret', 'data://'],
+      ['blob:https://storage.example/secret', 'blob://'],
+    ] as const)
+      expect(() => urlOf(bad), bad)
+        .to.throw(`The upload URL ${named}/… must use https`)
+        .with.property('code', 'bad-config');
   });
 
   it('may be http on this machine if the service is on this machine', () => {
