@@ -247,13 +247,23 @@ describe('settings', () => {
         `accept=".doc, ${wrong}" has the invalid entry " ${wrong}". Use an extension such as .pdf or a type such as image/*.`,
       ]);
     }
-    for (const joined of ['.pdf image/*', 'image/* .pdf', '.pdf\n.doc']) {
+    for (const [joined, mended] of [
+      ['.pdf image/*', '.pdf,image/*'],
+      ['image/* .pdf', 'image/*,.pdf'],
+      ['.pdf\n.doc', '.pdf,.doc'],
+      ['application/pdf;image/png', 'application/pdf,image/png'],
+      ['.pdf; .png ;.doc', '.pdf,.png,.doc'],
+      ['.pdf;', '.pdf'],
+    ]) {
       const accept = `.txt,${joined} `;
       expect(read({ accept }).warnings).to.deep.equal([
-        `accept="${accept}" has "${joined}" as one type. Write commas between types.`,
+        `accept="${accept}" has "${joined}" as one type. Write "${mended}".`,
       ]);
     }
-    const accept = '.pdf, image/*,\n application/pdf, */*, video/*; codecs=vp9 ,*,';
+    expect(read({ accept: 'video/*; codecs=vp9;.pdf' }).warnings).to.deep.equal([
+      'accept="video/*; codecs=vp9;.pdf" has "video/*;.pdf" as one type. Write "video/*,.pdf".',
+    ]);
+    const accept = '.pdf, image/*,\n application/pdf, */*, video/*; codecs=vp9 ,a/b;x=1; y="2",*,';
     expect(read({ accept }).warnings).to.deep.equal([]);
   });
 
