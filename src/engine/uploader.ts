@@ -18,6 +18,7 @@ import { Connections, type ConnectOptions, connect, type Service } from './conne
 import { Deletion } from './deletion.ts';
 import { Intake } from './intake.ts';
 import { createLateTrace } from './late-trace.ts';
+import { warnLate } from './late-warnings.ts';
 import { Reconnect } from './reconnect.ts';
 import { Restorer } from './restore.ts';
 import { FileCache } from './resume/file-cache.ts';
@@ -32,7 +33,6 @@ import { UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadContext } from './upload.ts';
 import type { RetryCommand, UndoCommand } from './upload-state.ts';
 import type { UploaderOptions } from './uploader-options.ts';
-import { warnOfSettings } from './warn-of-settings.ts';
 
 /**
  * Uploads files to the service at `baseUrl`. Commands return a promise that resolves when they are complete. The constructor throws
@@ -88,6 +88,7 @@ export class Uploader {
 
   constructor(settings: SettingsInput, { connect: open = connect, ...options }: UploaderOptions = {}) {
     if (!globalThis.location) throw new UploaderError('bad-config', 'Uploader runs in browsers only');
+    warnLate('warnOfOptions', options);
     this.#warn = warnOnce(options.warn);
     const checked = createSettings(settings, this.#warn);
     this.#user = new CurrentUser(checked.owner);
@@ -241,7 +242,7 @@ export class Uploader {
     const list = listOf(files);
     this.#user.look();
     if (this.#problem !== undefined) throw this.#problem;
-    warnOfSettings(this.settings);
+    warnLate('warnOfSettings', this.settings);
     preconnect(this.settings.uploadOrigins);
     await this.#intake.add(list, this.#connections.current, (file) => this.mayAdd?.(file) ?? true);
   }

@@ -1,12 +1,39 @@
-// Tells the developer of a page, with its first file, which settings its users go without.
+// Tells the developer of a page, with its first file, which settings its users go without, and which have no effect. Loaded only
+// where pages are developed.
 
 import { hasPageTokens, isInteractive } from '../auth/settings.ts';
 import type { Settings } from '../core/config.ts';
 import { isLoopback } from '../core/loopback.ts';
+import { rulesOf } from '../core/names.ts';
+import type { RetryPolicy } from '../core/retries.ts';
 import { warnOnConsole, warnOnce } from '../core/warn.ts';
+import type { Times } from './connection.ts';
+import type { UploaderOptions } from './uploader-options.ts';
 
 /** One line of each kind for the page: what its first file finds, also if the page sets more later. */
 const warnOfPage = warnOnce(warnOnConsole, (message) => message.slice(0, message.indexOf(' ')));
+
+/** Media types that do not exist, and what pages mean with them. */
+const MEANT_TYPES: ReadonlyMap<string, string> = new Map([
+  ['image/jpg', 'image/jpeg'],
+  ['image/svg', 'image/svg+xml'],
+  ['image/tif', 'image/tiff'],
+  ['audio/mp3', 'audio/mpeg'],
+  ['audio/m4a', 'audio/mp4'],
+  ['video/mov', 'video/quicktime'],
+  ['video/avi', '.avi'],
+  ['text/txt', 'text/plain'],
+  ['text/md', 'text/markdown'],
+  ['application/doc', 'application/msword'],
+  ['application/word', 'application/msword'],
+  ['application/docx', '.docx'],
+  ['application/xls', 'application/vnd.ms-excel'],
+  ['application/excel', 'application/vnd.ms-excel'],
+  ['application/xlsx', '.xlsx'],
+  ['application/ppt', 'application/vnd.ms-powerpoint'],
+  ['application/pptx', '.pptx'],
+  ['application/csv', 'text/csv'],
+]);
 
 /**
  * Warns where pages are developed: on loopback hosts, and over http. A page over http on another host is a problem of its own,
@@ -30,4 +57,56 @@ export function warnOfSettings(
     warn(`Not set: ${missing.join(', ')}. Each protects your users; see "What you must set" in SECURITY.md.`);
   if (isRemote)
     warn('This page was loaded over http, so others can change it and see what it sends. Use https.');
+  warnOfNumbers(settings, warn);
+  const types = rulesOf(settings.accept);
+  const wrong = types.find((type) => MEANT_TYPES.has(type));
+  if (wrong) warn(`accept has "${wrong}", which is no media type. Did you mean "${MEANT_TYPES.get(wrong)}"?`);
+}
+
+function warnOfNumbers({ minFiles, maxFiles, multiple }: Settings, warn: typeof warnOfPage): void {
+  if (!multiple && minFiles > 1) warn(`min-files="${minFiles}" needs multiple, or no form is ever sent.`);
+  if (!multiple && maxFiles > 1 && Number.isFinite(maxFiles))
+    warn(`max-files="${maxFiles}" has no effect without multiple.`);
+  if (multiple && minFiles > maxFiles)
+    warn(`min-files="${minFiles}" is more than max-files="${maxFiles}", so no form is ever sent.`);
+}
+
+/** Names of options, and of those in an option. */
+const OPTIONS: Readonly<Record<keyof UploaderOptions, readonly string[]>> = {
+  times: Object.keys({
+    callTimeoutMs: 0,
+    stallMs: 0,
+    transformMs: 0,
+    photoMs: 0,
+    auth: 0,
+  } satisfies Record<keyof Times, 0>),
+  policy: Object.keys({
+    attempts: 0,
+    baseMs: 0,
+    capMs: 0,
+    limitMs: 0,
+    maxMs: 0,
+  } satisfies Record<keyof RetryPolicy, 0>),
+  commitDeadlineMs: [],
+  store: [],
+  onSpan: [],
+  warn: [],
+  connect: [],
+  page: [],
+};
+
+/** Warns about options that do not exist. */
+export function warnOfOptions(options: UploaderOptions, warn = warnOfPage): void {
+  warnOfNames('engineOptions', options, Object.keys(OPTIONS), warn);
+  for (const name of ['times', 'policy'] as const)
+    warnOfNames(`engineOptions.${name}`, options[name] ?? {}, OPTIONS[name], warn);
+}
+
+function warnOfNames(place: string, given: object, known: readonly string[], warn: typeof warnOfPage): void {
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    const start = name.slice(0, 4).toLowerCase();
+    const meant = known.find((one) => one.toLowerCase().startsWith(start));
+    warn(`${place}.${name} is unknown.${meant ? ` Did you mean ${meant}?` : ''}`);
+  }
 }

@@ -4,6 +4,7 @@ import { expect } from '@open-wc/testing';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import { warnOfSettings } from '../../src/engine/warn-of-settings.ts';
 import { freshFile } from '../support/bytes.ts';
+import { settled, until } from '../support/collect.ts';
 import { replace, world } from '../support/world.ts';
 
 function warningsAt(page: string, input: SettingsInput = {}): string[] {
@@ -16,6 +17,78 @@ function warningsAt(page: string, input: SettingsInput = {}): string[] {
 const NOT_SET = (names: string): string =>
   `Not set: ${names}. Each protects your users; see "What you must set" in SECURITY.md.`;
 const HTTP = 'This page was loaded over http, so others can change it and see what it sends. Use https.';
+
+/** What protects the users of a page. */
+const PROTECTED = { owner: 'ann', uploadOrigins: 'https://files.example', auth: 'none' } as const;
+
+const warningsOf = (input: SettingsInput): string[] =>
+  warningsAt('http://localhost/', { ...PROTECTED, ...input });
+
+describe('a page whose settings contradict each other', () => {
+  for (const [input, expected] of [
+    [
+      { minFiles: 5, maxFiles: 2, multiple: true },
+      'min-files="5" is more than max-files="2", so no form is ever sent.',
+    ],
+    [{ minFiles: 2 }, 'min-files="2" needs multiple, or no form is ever sent.'],
+    [{ maxFiles: 2 }, 'max-files="2" has no effect without multiple.'],
+  ] as const)
+    it(`says: ${expected}`, () => expect(warningsOf(input)).to.deep.equal([expected]));
+
+  it('is not one with limits that can be met', () => {
+    for (const input of [
+      { minFiles: 2, maxFiles: 2, multiple: true },
+      { minFiles: 9, multiple: true },
+      { maxFiles: 9, multiple: true },
+      { minFiles: 1, maxFiles: 1 },
+      { maxFiles: 'auto' },
+      {},
+    ])
+      expect(warningsOf(input), JSON.stringify(input)).to.deep.equal([]);
+  });
+
+  it('says which media type of accept does not exist, and which is meant', () => {
+    for (const [wrong, right] of [
+      ['image/jpg', 'image/jpeg'],
+      ['IMAGE/JPG', 'image/jpeg'],
+      ['image/svg', 'image/svg+xml'],
+      ['application/doc', 'application/msword'],
+      ['application/docx', '.docx'],
+      ['audio/mp3', 'audio/mpeg'],
+      ['text/txt', 'text/plain'],
+    ] as const)
+      expect(warningsOf({ accept: `.pdf, ${wrong}` }), wrong).to.deep.equal([
+        `accept has "${wrong.toLowerCase()}", which is no media type. Did you mean "${right}"?`,
+      ]);
+    expect(warningsOf({ accept: 'image/jpeg,.jpg,image/*,audio/mpeg,text/plain' })).to.deep.equal([]);
+  });
+
+  it('says which options do not exist', async () => {
+    const lines: string[] = [];
+    replace(console, 'warn', (line: string) => lines.push(line));
+    const options = {
+      timeouts: 5,
+      times: { stallMs: 5, stallMS: 7, openMs: 1 },
+      policy: { attempt: 2 },
+      retries: 3,
+    };
+    const { Uploader } = await import('../../src/engine/uploader.ts');
+    const uploader = new Uploader(
+      { ...PROTECTED, baseUrl: 'https://service.example', manual: true, noResume: true },
+      options as never,
+    );
+    await uploader.addFiles(freshFile(10));
+    await until(() => lines.some((line) => line.includes('attempts')));
+    await uploader.close();
+    expect(lines.filter((line) => line.includes('ptions'))).to.deep.equal([
+      'secure-uploader: engineOptions.timeouts is unknown. Did you mean times?',
+      'secure-uploader: engineOptions.retries is unknown.',
+      'secure-uploader: engineOptions.times.stallMS is unknown. Did you mean stallMs?',
+      'secure-uploader: engineOptions.times.openMs is unknown.',
+      'secure-uploader: engineOptions.policy.attempt is unknown. Did you mean attempts?',
+    ]);
+  });
+});
 
 describe('a page whose users go without a setting', () => {
   it('says so in one line where pages are developed', () => {
@@ -48,8 +121,7 @@ describe('a page whose users go without a setting', () => {
   });
 
   it('says that it was loaded over http, on another host', () => {
-    const set = { owner: 'ann', uploadOrigins: 'https://files.example', auth: 'none' } as const;
-    expect(warningsAt('http://intranet/', set)).to.deep.equal([HTTP]);
+    expect(warningsAt('http://intranet/', PROTECTED)).to.deep.equal([HTTP]);
     expect(warningsAt('http://192.168.1.5:8080/')).to.deep.equal([
       NOT_SET('owner, upload-origins, issuer'),
       HTTP,
@@ -66,6 +138,8 @@ describe('a page whose users go without a setting', () => {
     second.uploader.configure({ ...second.input, owner: 'ann' });
     const third = world({ manual: true, auth: 'popup', uploadOrigins: 'https://files.example' });
     for (const { uploader } of [second, third]) await uploader.addFiles(freshFile(10));
+    await import('../../src/engine/warn-of-settings.ts');
+    await settled();
     expect(lines).to.deep.equal([`secure-uploader: ${NOT_SET('owner, upload-origins')}`]);
   });
 });

@@ -1,0 +1,13 @@
+// Loads the warnings about settings, only where pages are developed: on loopback hosts, and over http.
+
+import { isLoopback } from '../core/loopback.ts';
+
+type Warnings = typeof import('./warn-of-settings.ts');
+
+/** Calls a function of `warn-of-settings.ts`. Without this code, only the warnings are missing. */
+export function warnLate<K extends keyof Warnings>(name: K, given: Parameters<Warnings[K]>[0]): void {
+  if (location.protocol !== 'http:' && !isLoopback(location.hostname)) return;
+  import('./warn-of-settings.ts')
+    .then((warnings) => (warnings[name] as (about: typeof given) => void)(given))
+    .catch(() => undefined);
+}
