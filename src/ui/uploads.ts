@@ -17,7 +17,6 @@ import { LeaveController, type LeaveHost } from './leave-controller.ts';
 import { ListKeys } from './list-keys.ts';
 import { LoginController, type LoginHost } from './login-controller.ts';
 import { pageOf } from './page.ts';
-import { propertiesIn, unknownProperties } from './page-properties.ts';
 import { resume } from './resume.ts';
 import { createRowOrder } from './row-order.ts';
 import { styles } from './styles/styles.ts';
@@ -87,14 +86,10 @@ export class Uploads {
     new FocusController(host);
     new LeaveController(host);
     // Only where pages are developed: others don't need the time. An element that is never in a page has no root.
-    if (host.isConnected && isLoopback(pageOf(host.renderRoot).location.hostname)) {
-      const properties = propertiesIn(this.styles.join(''));
-      const unknown = unknownProperties(host.renderRoot, properties);
-      if (unknown.length > 0)
-        import('./check-properties.ts')
-          .then(({ warnOfProperties }) => warnOfProperties(unknown, properties))
-          .catch(() => undefined);
-    }
+    if (host.isConnected && isLoopback(pageOf(host.renderRoot).location.hostname))
+      import('./check-page.ts')
+        .then(({ checkPage }) => checkPage(host, host.renderRoot, styles.join('')))
+        .catch(() => undefined);
     host.addController({
       hostDisconnected: () => announcer.stop(),
       hostUpdated: () => {
