@@ -35,7 +35,11 @@ export const LOGIN_TEXT_TYPES: Readonly<
   shownElsewhere: 'string',
 };
 
-export function warnOfMessages(messages: object): void {
+export function warnOfMessages(messages: unknown): void {
+  if (typeof messages !== 'object' || messages === null || Array.isArray(messages)) {
+    warnOnceHere('messages must be an object such as { chooseFile: "…" }. For a language, see docs/i18n.md.');
+    return;
+  }
   const types = new Map<string, string>(Object.entries(LOGIN_TEXT_TYPES));
   for (const [name, text] of Object.entries(ENGLISH)) types.set(name, typeof text);
   for (const [name, text] of Object.entries(messages)) {

@@ -120,6 +120,13 @@ describe('texts of the page', () => {
     ]);
   });
 
+  it('that are no object are named once', async () => {
+    expect(await warningsFor('de' as never)).to.deep.equal([
+      'secure-uploader: messages must be an object such as { chooseFile: "…" }. For a language, see docs/i18n.md.',
+    ]);
+    expect(await warningsFor(['de', 'fr'])).to.deep.equal([]);
+  });
+
   it('cause no warning if they are complete, also those of the sign-in form', async () => {
     expect(await warningsFor({ ...ENGLISH_LOGIN })).to.deep.equal([]);
     expect(Object.keys({ ...ENGLISH, ...LOGIN_TEXT_TYPES }).sort()).to.deep.equal(
