@@ -278,7 +278,7 @@ export class KeeperClient {
   #fail(error: unknown): void {
     this.#url = undefined;
     this.#parts.warn(
-      `keeper-url: ${error}. After a reload, users have to choose unfinished files again. ` +
+      `keeper-url: ${String(error).replace(/\.*$/, '')}. After a reload, users have to choose unfinished files again. ` +
         'Copy secure-uploader/file-keeper.js to your site and set keeper-url to its URL.',
     );
   }

@@ -377,7 +377,9 @@ describe('a page that cannot use its file keeper', () => {
       await needsFile(next);
       await next.uploader.provide(next.id('a.bin'), file);
       await expectResumed(next);
-      expect(warnings.every((text) => text.startsWith('keeper-url: '))).to.equal(true);
+      expect(warnings.every((text) => /^keeper-url: .*[^.]\. After a reload, users /.test(text))).to.equal(
+        true,
+      );
       await deleteUploads();
     });
 });
