@@ -2,9 +2,11 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
+import { connect } from '../../src/engine/connection.ts';
 import { fileOf } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
-import { newStore, type World, type WorldOptions, world } from '../support/world.ts';
+import { captureWarnings } from '../support/console.ts';
+import { newStore, replace, type World, type WorldOptions, world } from '../support/world.ts';
 
 /** The answer of something else than the service, or with `debugInfo` of the service itself. */
 const notFound = (debugInfo?: string, status = 404): UploaderError =>
@@ -122,4 +124,32 @@ it('presign requests that get 404 without `debuginfo` in two sessions fail the f
   await engine.waitForChange('upload-failed');
   expect(engine.row('a.bin')?.error?.code).to.equal('service-not-found');
   expect(sent(engine)).to.deep.equal([2, 0]);
+});
+
+describe('a service that signs upload URLs with http', () => {
+  it('fails the file with its first answer, and the console says why', () =>
+    captureWarnings(async (warnings) => {
+      let presignCount = 0;
+      replace(globalThis, 'fetch', async (input: RequestInfo, init?: RequestInit) => {
+        const request = new Request(input, init);
+        if (!request.url.endsWith('/chunks')) return Response.json({ session_id: 'session-1' });
+        presignCount += 1;
+        const { hashes } = (await request.json()) as { hashes: string[] };
+        const entry = { receipt: 'r', upload_url: 'http://storage.test:9000/a/b?X-Amz-Signature=secret' };
+        return Response.json({ chunks: Object.fromEntries(hashes.map((hash) => [hash, entry])) });
+      });
+      const engine = world({
+        noResume: true,
+        cancelPath: undefined,
+        uploadOrigins: 'https://storage.test:9000',
+        connect,
+      });
+      await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+      await engine.waitForChange('upload-failed');
+      expect(engine.row('a.bin')?.error?.code).to.equal('bad-config');
+      expect(presignCount).to.equal(1);
+      expect(warnings).to.deep.equal([
+        'secure-uploader: The upload URL http://storage.test:9000/… must use https',
+      ]);
+    }));
 });
