@@ -1,7 +1,6 @@
 // Tells the developer of a page, with its first file, which settings its users go without, and which have no effect. Loaded only
-// where pages are developed.
+// where pages are developed. Imports nothing that is not in the first file: what is shared would be a file of its own for every page.
 
-import { hasPageTokens, isInteractive } from '../auth/settings.ts';
 import type { Settings } from '../core/config.ts';
 import { isLoopback } from '../core/loopback.ts';
 import { rulesOf } from '../core/names.ts';
@@ -46,8 +45,9 @@ export function warnOfSettings(
 ): void {
   const isRemote = protocol === 'http:' && !isLoopback(hostname);
   if (!isRemote && !isLoopback(hostname)) return;
+  const { auth, getToken } = settings;
   // Only responses of a sign-in page have an issuer.
-  const hasIssuer = isInteractive(settings) && !hasPageTokens(settings) && settings.auth !== 'local';
+  const hasIssuer = auth === 'auto' ? !getToken : auth === 'popup' || auth === 'redirect';
   const missing = [
     settings.owner === '' && 'owner',
     settings.uploadOrigins.length === 0 && 'upload-origins',
