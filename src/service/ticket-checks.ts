@@ -17,9 +17,9 @@ export interface TicketRules {
 }
 
 /**
- * Returns the URL without its fragment. Throws `bad-response` if the URL is not valid. Throws `bad-config` for what no repeat of the
- * request mends: the URL is not secure, or `upload-origins` does not allow its origin. The page's own origin is allowed only if it is listed: a forged URL could
- * otherwise call the page's own server.
+ * Returns the URL without its fragment. Throws `bad-response` if the URL is not valid. Throws `bad-config` for what no repeat of
+ * the request mends: the URL is not secure, or `upload-origins` does not allow its origin. The page's own origin is allowed only if
+ * it is listed: a forged URL could otherwise call the page's own server.
  */
 export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: TicketRules): string {
   let url: URL;

@@ -330,8 +330,8 @@ export class SecureUploader extends FormControl {
   }
 
   /**
-   * Adds one or more files, optionally with a relative path. Rejects with `bad-config` if the settings are
-   * invalid, or if any of them is no file. Files wait until the engine is loaded; rejects with `network` if the page has to be reloaded for it.
+   * Adds one or more files, optionally with a relative path. Rejects with `bad-config` if the settings are invalid, or if any of
+   * them is no file. Files wait until the engine is loaded; rejects with `network` if the page has to be reloaded for it.
    */
   async addFiles(
     files: Iterable<PickedFile | UnreadableFile | File> | PickedFile | UnreadableFile | File,
