@@ -1,5 +1,6 @@
 // Tells the developer of a page, with its first file, which settings its users go without, and which have no effect. Loaded only
-// where pages are developed. Imports nothing that is not in the first file: what is shared would be a file of its own for every page.
+// where pages are developed. Imports nothing that is not in the first file: what is shared would be a file of its own for every
+// page.
 
 import type { Settings } from '../core/config.ts';
 import { isLoopback } from '../core/loopback.ts';
