@@ -59,8 +59,25 @@ export function warnOfSettings(
   if (isRemote)
     warn('This page was loaded over http, so others can change it and see what it sends. Use https.');
   warnOfNumbers(settings, warn);
-  const types = rulesOf(settings.accept);
-  const wrong = types.find((type) => MEANT_TYPES.has(type));
+  warnOfTypes(settings.accept, warn);
+}
+
+function warnOfTypes(accept: string, warn: typeof warnOfPage): void {
+  const entries = accept.split(',');
+  const joined = entries
+    .map((entry) => entry.replace(/;[^;=]*=[^;]*/g, '').trim())
+    .find((entry) => /[\s;]/.test(entry));
+  if (joined)
+    warn(
+      `accept="${accept}" has "${joined}" as one type. Write "${joined.split(/[\s;]+/).filter(Boolean)}".`,
+    );
+  const misfit = joined ? undefined : entries.find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
+  // Such an entry matches no file, so it allows nothing.
+  if (misfit)
+    warn(
+      `accept="${accept}" has the invalid entry "${misfit}". Use an extension such as .pdf or a type such as image/*.`,
+    );
+  const wrong = rulesOf(accept).find((type) => MEANT_TYPES.has(type));
   if (wrong) warn(`accept has "${wrong}", which is no media type. Did you mean "${MEANT_TYPES.get(wrong)}"?`);
 }
 

@@ -239,34 +239,6 @@ describe('settings', () => {
     });
   }
 
-  it('warn about an entry of `accept` that matches no file, and about no other', () => {
-    for (const wrong of ['pdf', '*.txt', 'image']) {
-      const { settings, warnings } = read({ accept: `.doc, ${wrong}` });
-      expect(settings.accept).to.equal(`.doc, ${wrong}`);
-      expect(warnings).to.deep.equal([
-        `accept=".doc, ${wrong}" has the invalid entry " ${wrong}". Use an extension such as .pdf or a type such as image/*.`,
-      ]);
-    }
-    for (const [joined, mended] of [
-      ['.pdf image/*', '.pdf,image/*'],
-      ['image/* .pdf', 'image/*,.pdf'],
-      ['.pdf\n.doc', '.pdf,.doc'],
-      ['application/pdf;image/png', 'application/pdf,image/png'],
-      ['.pdf; .png ;.doc', '.pdf,.png,.doc'],
-      ['.pdf;', '.pdf'],
-    ]) {
-      const accept = `.txt,${joined} `;
-      expect(read({ accept }).warnings).to.deep.equal([
-        `accept="${accept}" has "${joined}" as one type. Write "${mended}".`,
-      ]);
-    }
-    expect(read({ accept: 'video/*; codecs=vp9;.pdf' }).warnings).to.deep.equal([
-      'accept="video/*; codecs=vp9;.pdf" has "video/*;.pdf" as one type. Write "video/*,.pdf".',
-    ]);
-    const accept = '.pdf, image/*,\n application/pdf, */*, video/*; codecs=vp9 ,a/b;x=1; y="2",*,';
-    expect(read({ accept }).warnings).to.deep.equal([]);
-  });
-
   it('read a list of origins, and reject a list with an entry that is more or less than an origin', () => {
     for (const uploadOrigins of [
       'https://a.example/, https://b.example:8443',

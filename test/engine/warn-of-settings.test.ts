@@ -47,6 +47,32 @@ describe('a page whose settings contradict each other', () => {
       expect(warningsOf(input), JSON.stringify(input)).to.deep.equal([]);
   });
 
+  it('says which entry of accept matches no file, and nothing of others', () => {
+    for (const wrong of ['pdf', '*.txt', 'image']) {
+      expect(warningsOf({ accept: `.doc, ${wrong}` })).to.deep.equal([
+        `accept=".doc, ${wrong}" has the invalid entry " ${wrong}". Use an extension such as .pdf or a type such as image/*.`,
+      ]);
+    }
+    for (const [joined, mended] of [
+      ['.pdf image/*', '.pdf,image/*'],
+      ['image/* .pdf', 'image/*,.pdf'],
+      ['.pdf\n.doc', '.pdf,.doc'],
+      ['application/pdf;image/png', 'application/pdf,image/png'],
+      ['.pdf; .png ;.doc', '.pdf,.png,.doc'],
+      ['.pdf;', '.pdf'],
+    ]) {
+      const accept = `.txt,${joined} `;
+      expect(warningsOf({ accept })).to.deep.equal([
+        `accept="${accept}" has "${joined}" as one type. Write "${mended}".`,
+      ]);
+    }
+    expect(warningsOf({ accept: 'video/*; codecs=vp9;.pdf' })).to.deep.equal([
+      'accept="video/*; codecs=vp9;.pdf" has "video/*;.pdf" as one type. Write "video/*,.pdf".',
+    ]);
+    const accept = '.pdf, image/*,\n application/pdf, */*, video/*; codecs=vp9 ,a/b;x=1; y="2",*,';
+    expect(warningsOf({ accept })).to.deep.equal([]);
+  });
+
   it('says which media type of accept does not exist, and which is meant', () => {
     for (const [wrong, right] of [
       ['image/jpg', 'image/jpeg'],
