@@ -77,12 +77,15 @@ inWorlds({ sites: ['same-site'] }, () => {
     assert.deepEqual(await eventsOf(page, 'file-added'), []);
     arrive();
     await assertUploaded(page, sha256);
-    // Each file is requested once: what the element needs at first, and the engine with what it shares.
+    // Each file is requested once: what the element needs at first, the engine with what it shares, and what warns developers on
+    // localhost.
     assert.deepEqual(scripts.map((path) => path.replace(/-[\w-]{8}\.js/, '.js')).sort(), [
+      '/check-page.js',
       '/recorder.js',
       `/${FIRST_FILE}`,
       '/settings.js',
       '/uploads.js',
+      '/warn-of-settings.js',
     ]);
     await page.close();
   });

@@ -105,7 +105,9 @@ describe('The package in a page', () => {
   /** Names of the files without their hashes. */
   const plain = (paths: readonly string[]): string[] =>
     paths.map((path) => path.replace(/-[\w-]{8}(?=\.js)/, '')).sort();
-  const FIRST = ['/secure-uploader.min.js', '/settings.js', '/uploads.js'];
+  /** Only on localhost, for developers. */
+  const FOR_DEVELOPERS = ['/check-page.js', '/warn-of-settings.js'];
+  const FIRST = ['/secure-uploader.min.js', '/settings.js', '/uploads.js', ...FOR_DEVELOPERS].sort();
 
   test('uploads with a script of another origin, which loads its parts from there, each once', async (t) => {
     const { cdn, page, errors } = await openFromCdn(t);
@@ -133,7 +135,7 @@ describe('The package in a page', () => {
     const { token } = await createToken('alice');
     const ended = await upload(page, vector.text, { baseUrl, storageUrl, token }, 'blake3');
     assert.deepEqual(ended, { type: 'upload-completed', reported: vector.blake3 });
-    assert.deepEqual(plain(cdn.asked), ['/hash-wasm.worker.js', ...FIRST]);
+    assert.deepEqual(plain(cdn.asked), ['/hash-wasm.worker.js', ...FIRST].sort());
     assert.deepEqual(errors, []);
   });
 
