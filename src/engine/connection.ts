@@ -5,6 +5,7 @@ import type { AuthSession } from '../auth/types.ts';
 import type { AuthTimes } from '../core/auth-times.ts';
 import type { Report } from '../core/changes.ts';
 import { isMinChunkSize, type Settings, serviceKeyOf, signInKeyOf, withSignInOf } from '../core/config.ts';
+import { preconnect } from '../core/preconnect.ts';
 import type { AuthState, Calls, Put, Session, WithToken } from '../core/types.ts';
 import { whenIdle } from '../core/wait.ts';
 import type { Warn } from '../core/warn.ts';
@@ -279,6 +280,13 @@ export class Connections {
       if (preparesPhotos(settings)) void photos.preload();
       service.preload();
     });
+  }
+
+  /** Opens connections and starts hash workers for uploads with the current settings. */
+  preconnect(): void {
+    const { settings, service } = this.current;
+    preconnect([settings.baseUrl, ...settings.uploadOrigins]);
+    service.client.pool.warmUp();
   }
 
   #connection(settings: Settings): Connection {

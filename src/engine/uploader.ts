@@ -258,8 +258,7 @@ export class Uploader {
    * ```
    */
   preconnect(): void {
-    preconnect([this.settings.baseUrl, ...this.settings.uploadOrigins]);
-    if (this.#state === 'open') this.#connections.current.service.client.pool.warmUp();
+    if (this.#state === 'open') this.#connections.preconnect();
   }
 
   /**
