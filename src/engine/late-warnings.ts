@@ -8,6 +8,8 @@ type Warnings = typeof import('./warn-of-settings.ts');
 export function warnLate<K extends keyof Warnings>(name: K, given: Parameters<Warnings[K]>[0]): void {
   if (location.protocol !== 'http:' && !isLoopback(location.hostname)) return;
   import('./warn-of-settings.ts')
-    .then((warnings) => (warnings[name] as (about: typeof given) => void)(given))
+    .then((warnings) =>
+      (warnings[name] as (about: typeof given, isLocal: typeof isLoopback) => void)(given, isLoopback),
+    )
     .catch(() => undefined);
 }

@@ -1,10 +1,8 @@
 // Tells the developer of a page, with its first file, which settings its users go without, and which have no effect. Loaded only
-// where pages are developed. Imports nothing that is not in the first file: what is shared would be a file of its own for every
-// page.
+// where pages are developed. Imports only warn.ts, as other late parts do: any other module that is shared would be a file of its
+// own for every page.
 
 import type { Settings } from '../core/config.ts';
-import { isLoopback } from '../core/loopback.ts';
-import { rulesOf } from '../core/names.ts';
 import type { RetryPolicy } from '../core/retries.ts';
 import { warnOnConsole, warnOnce } from '../core/warn.ts';
 import type { Times } from './connection.ts';
@@ -41,6 +39,7 @@ const MEANT_TYPES: ReadonlyMap<string, string> = new Map([
  */
 export function warnOfSettings(
   settings: Settings,
+  isLoopback: (hostname: string) => boolean,
   { protocol, hostname }: Pick<Location, 'protocol' | 'hostname'> = location,
   warn = warnOfPage,
 ): void {
@@ -77,7 +76,9 @@ function warnOfTypes(accept: string, warn: typeof warnOfPage): void {
     warn(
       `accept="${accept}" has the invalid entry "${misfit}". Use an extension such as .pdf or a type such as image/*.`,
     );
-  const wrong = rulesOf(accept).find((type) => MEANT_TYPES.has(type));
+  const wrong = entries
+    .map((entry) => entry.replace(/;.*/s, '').trim().toLowerCase())
+    .find((type) => MEANT_TYPES.has(type));
   if (wrong) warn(`accept has "${wrong}", which is no media type. Did you mean "${MEANT_TYPES.get(wrong)}"?`);
 }
 
@@ -114,7 +115,8 @@ const OPTIONS: Readonly<Record<keyof UploaderOptions, readonly string[]>> = {
 };
 
 /** Warns about options that do not exist. */
-export function warnOfOptions(options: UploaderOptions, warn = warnOfPage): void {
+export function warnOfOptions(options: UploaderOptions): void {
+  const warn = warnOfPage;
   warnOfNames('engineOptions', options, Object.keys(OPTIONS), warn);
   for (const name of ['times', 'policy'] as const)
     warnOfNames(`engineOptions.${name}`, options[name] ?? {}, OPTIONS[name], warn);

@@ -2,6 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { isLoopback } from '../../src/core/loopback.ts';
 import { warnOfSettings } from '../../src/engine/warn-of-settings.ts';
 import { freshFile } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
@@ -10,7 +11,7 @@ import { replace, world } from '../support/world.ts';
 function warningsAt(page: string, input: SettingsInput = {}): string[] {
   const warnings: string[] = [];
   const settings = createSettings({ baseUrl: 'https://service.example', ...input });
-  warnOfSettings(settings, new URL(page), (message) => warnings.push(message));
+  warnOfSettings(settings, isLoopback, new URL(page), (message) => warnings.push(message));
   return warnings;
 }
 
