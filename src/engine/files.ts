@@ -15,6 +15,10 @@ import { isOver, stateNameOf } from './upload-state.ts';
 export const belongsTo = (record: RecordToSave, { settings }: Connection): boolean =>
   record.hashAlgorithm === settings.hash && record.key === recordKey({ ...settings, ...record });
 
+/** A `File` of another document is no instance of this `File`. */
+export const isFile = (value: unknown): value is File =>
+  Object.prototype.toString.call(value) === '[object File]';
+
 type Seen = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs'>;
 
 export const identityOf = ({ name, size, lastModified }: File): Seen => ({

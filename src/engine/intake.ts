@@ -19,6 +19,7 @@ import {
   compare,
   fileOf,
   identityOf,
+  isFile,
   pathAndSizeOf,
   provideSame,
   wantFilesOf,
@@ -287,9 +288,6 @@ function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Con
 
 const parentOf = ({ relativePath }: PickedFile, { settings }: Connection): string =>
   settings.parentFor?.(relativePath) ?? settings.parentId;
-
-/** A `File` of another document is no instance of this `File`. */
-const isFile = (value: unknown): value is File => Object.prototype.toString.call(value) === '[object File]';
 
 /** False for what scripts pass by mistake, such as the file input itself. */
 function isPicked(item: unknown): boolean {

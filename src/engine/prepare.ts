@@ -6,6 +6,7 @@ import { abortable } from '../core/wait.ts';
 import { warnOnConsole } from '../core/warn.ts';
 import { limitsOf, refusal } from '../pipeline/pick.ts';
 import type { Times } from './connection.ts';
+import { isFile } from './files.ts';
 import { photos, preparesPhotos } from './late-photos.ts';
 
 const TRANSFORM_MS = 300_000;
@@ -36,7 +37,7 @@ export async function prepare(
     const limit = AbortSignal.any([signal, AbortSignal.timeout(transformMs)]);
     const transformIt = async (): Promise<unknown> => (transformFile ? transformFile(file, limit) : file);
     const output = await abortable(transformIt(), limit);
-    if (!isFile(output)) throw new TypeError('transformFile returned no file');
+    if (!isFile(output) || output.name === '') throw new TypeError('transformFile returned no file');
     return isPhotoPrepared ? photos.prepare(output, settings, signal, send, photoMs) : output;
   };
   const body = await abortable(prepareIt(), signal).catch(async (error: unknown) => {
@@ -54,7 +55,3 @@ export async function prepare(
   if (refused) throw new UploaderError(refused.code, 'The prepared file is not accepted');
   return body;
 }
-
-/** A `File` of another document is no instance of this `File`. */
-const isFile = (value: unknown): value is File =>
-  Object.prototype.toString.call(value) === '[object File]' && (value as File).name !== '';
