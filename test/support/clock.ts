@@ -49,18 +49,22 @@ export function speedUp(factor: number): void {
   Object.assign(globalThis, { setTimeout: start });
   const { timeout } = AbortSignal;
   AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / factor);
-  restoreStopped = () => {
+  restores.push(() => {
     Date.now = now;
     Reflect.deleteProperty(performance, 'now');
     Object.assign(globalThis, { setTimeout });
     AbortSignal.timeout = timeout;
-    restoreStopped = () => undefined;
-  };
+  });
 }
 
-/** Restores the clock after a test that timed out while it was stopped: the test runner needs the timers of the browser. */
-let restoreStopped: () => void = () => undefined;
-afterEach(() => restoreStopped());
+/**
+ * What restores the clocks that are not the browser's, the first one first. A test may have timed out while its clock was stopped,
+ * and the test runner needs the timers of the browser.
+ */
+const restores: (() => void)[] = [];
+afterEach(() => {
+  for (const restore of restores.splice(0).reverse()) restore();
+});
 
 /**
  * Stops `Date.now`, `performance.now` and timers. Returns a clock that controls them. With `areTimersStopped: false`, timers still
@@ -90,9 +94,9 @@ export function stopClock({ areTimersStopped = true } = {}): Clock {
     Date.now = now;
     Reflect.deleteProperty(performance, 'now');
     Object.assign(globalThis, { setTimeout, clearTimeout });
-    restoreStopped = () => undefined;
+    if (restores.includes(restore)) restores.splice(restores.indexOf(restore), 1);
   };
-  restoreStopped = restore;
+  restores.push(restore);
   if (areTimersStopped) Object.assign(globalThis, { setTimeout: start, clearTimeout: clear });
   return {
     get timerCount() {
