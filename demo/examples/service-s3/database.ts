@@ -16,6 +16,10 @@ const MIGRATION_MS = 600_000;
 const BEGIN_MIGRATION = begin(MIGRATION_MS, 10_000);
 /** For a server that is gone without closing its connections: it can't end the statement. */
 const ANSWER_MS = 12_000;
+/**
+ * For a connection: that of a server that is away, or one that other requests use. Many requests that begin at once wait for these.
+ */
+const CONNECTION_MS = 10_000;
 
 export interface Database {
   transaction<T>(work: (client: PoolClient) => Promise<T>, begin?: string): Promise<T>;
@@ -25,7 +29,7 @@ export interface Database {
 }
 
 export function connect(connectionString: string, max: number): Database {
-  const times = { connectionTimeoutMillis: 3000, query_timeout: ANSWER_MS, keepAlive: true };
+  const times = { connectionTimeoutMillis: CONNECTION_MS, query_timeout: ANSWER_MS, keepAlive: true };
   const pool = new Pool({ connectionString, max, ...times });
   // Of a connection that breaks while no query runs. The next query opens another.
   pool.on('error', () => undefined);
