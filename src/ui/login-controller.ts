@@ -48,6 +48,7 @@ export class LoginController implements ReactiveController {
   }
 
   hostUpdate(): void {
+    this.#hadFocus = this.#form?.matches(':focus-within') ?? false;
     this.isShown = this.#isWanted;
     if (!this.isShown) this.#remove();
     else if (this.#form) this.#fill(this.#form);
@@ -56,9 +57,13 @@ export class LoginController implements ReactiveController {
 
   hostUpdated(): void {
     this.#preload();
-    if (!this.#hadFocus) return;
+    const hadFocus = this.#hadFocus;
     this.#hadFocus = false;
-    this.#host.renderRoot.querySelector<HTMLElement>('[data-action="browse"]')?.focus();
+    // While a window is open, the form stays in the page without its slot, and so without the focus.
+    if (!hadFocus || this.#form?.assignedSlot) return;
+    const root = this.#host.renderRoot;
+    const panel = root.querySelector<HTMLElement>('.panel.sign-in');
+    (panel ?? root.querySelector<HTMLElement>('[data-action="browse"]'))?.focus();
   }
 
   /** Loads the form when the page is idle: after a release, its file may be gone. */
@@ -116,9 +121,7 @@ export class LoginController implements ReactiveController {
   }
 
   #remove(): void {
-    if (!this.#form) return;
-    this.#hadFocus = this.#form.matches(':focus-within');
-    this.#form.remove();
+    this.#form?.remove();
     this.#form = undefined;
   }
 }
