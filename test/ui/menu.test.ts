@@ -114,7 +114,12 @@ describe('a menu', () => {
     globalThis.scrollTo(0, 900);
     await shown(() => !isOpen(element));
     await shown(() => globalThis.scrollY === 900);
+    // Firefox reports that the page scrolls back later, which would close the menu of the next test.
+    const scrolledBack = new Promise((resolve) =>
+      document.addEventListener('scroll', resolve, { once: true }),
+    );
     after.remove();
+    await scrolledBack;
     const many = Array.from({ length: 40 }, (_, index) => file(`${index}.txt`, 'uploading', 10, 0.5));
     const narrow = await show(many, { width: 320 });
     one(narrow, '.row [data-action=more]').click();
