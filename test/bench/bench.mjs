@@ -189,7 +189,7 @@ async function runOnce(client, { profile, page, paths, sink }) {
 }
 
 async function upload({ browser, page, paths, client, place, sink, profile }) {
-  const { stopAfterMs, uplink, trace } = profile;
+  const { busy, stopAfterMs, uplink, trace } = profile;
   const tab = await browser.openPage(page.origin, paths);
   await tab.evaluate(([name, where]) => window.bench.prepare(name, where), [client, place]);
   const chooser = place.isPicked ? await openPicker(tab) : undefined;
@@ -207,7 +207,7 @@ async function upload({ browser, page, paths, client, place, sink, profile }) {
   });
   try {
     if (uplink) change = setTimeout(() => Promise.all([widen(), sink.begin('after')]), uplink.forMs);
-    const running = tab.evaluate((how) => window.bench.run(how), { stopAfterMs });
+    const running = tab.evaluate((how) => window.bench.run(how), { stopAfterMs, busy });
     const [timed] = await Promise.race([Promise.all([running, chooser?.setFiles(paths)]), late]);
     const usage = await watching.stop();
     return { timed: endTrace ? { ...timed, threadTaskMs: await endTrace() } : timed, usage };

@@ -12,12 +12,12 @@ const html =
   '<!doctype html><meta charset="utf-8"><title>bench</title><input type="file" multiple><script type="module" src="/clients.js"></script>';
 
 /**
- * Starts the server on a free port. `entry` is the script of the page, `compare` the folder of another checkout; `withKeeper` adds
- * `/file-keeper.js`. Returns `{origin, widgetScript, comparedScript, stop()}`; a script is undefined if it is not requested or
- * built.
+ * Starts the server on a free port. `entries` are the scripts of the page by name, `clients` the first one, `compare` the folder of
+ * another checkout; `withKeeper` adds `/file-keeper.js`. Returns `{origin, widgetScript, comparedScript, stop()}`; a script is
+ * undefined if it is not requested or built.
  */
 export async function servePage({
-  entry = join(here, 'page/main.js'),
+  entries = { clients: join(here, 'page/main.js'), 'raw-worker': join(here, 'page/raw-worker.js') },
   withWidget,
   withKeeper,
   dist,
@@ -25,7 +25,7 @@ export async function servePage({
 }) {
   const bringWidget = dist ? readDist : () => bundleWidget(root, 'widget');
   const [clients, keeper, widget, compared] = await Promise.all([
-    bundlePage({ clients: entry }),
+    bundlePage(entries),
     withKeeper ? bundlePage({ 'file-keeper': join(root, 'src/keeper/file-keeper.ts') }) : [],
     withWidget ? bringWidget() : undefined,
     compare ? bundleWidget(compare, 'compared') : undefined,

@@ -28,6 +28,8 @@ const sameRequests = {
   why: 'latency decides, and it makes the same calls and cuts as the widget',
 };
 
+const BUSY = { taskMs: 200, everyMs: 333 };
+
 /**
  * Profiles by name. Their fields:
  * - `files`: number of files, and bytes of each file.
@@ -36,6 +38,7 @@ const sameRequests = {
  * - `line`: the connection. `totalBytesPerSecond` limits all connections together, `connectionBytesPerSecond` each one.
  *   `latencyMs` is the latency of every request, including preflights. `cutEveryBytes` is the mean number of received bytes
  *   between two cuts. `refuseEvery: n` responds to every n-th request with a 429. `http2` uses HTTP/2.
+ * - `busy`: the page's thread is blocked for `taskMs` of every `everyMs`.
  * - `sign: 'call'`: uppy-s3, upchunk, raw-parallel and pipe-mem request each URL from the service.
  * - `twice`: each client uploads the files once before the timed upload.
  * - `uplink`: the total rate of the page is limited to `bytesPerSecond` for the first `forMs`. Concurrent requests are counted
@@ -93,6 +96,23 @@ export const profiles = {
       why: 'the line decides; raw-balanced makes the calls of each file in series',
     },
     clients: everyone,
+  },
+  busy: {
+    about: 'as photos, on a page whose thread is blocked 60 % of the time, by tasks of 200 ms',
+    files: { count: 60, sizeBytes: 4 * MB },
+    line: { latencyMs: 40, totalBytesPerSecond: 50 * MB },
+    busy: BUSY,
+    yardstick: { client: 'raw-balanced@worker', why: 'its requests do not wait for the page' },
+    clients: [...everyone, 'raw-balanced@worker'],
+  },
+  'busy-large': {
+    about:
+      'one file, 40 ms a request, on a page whose thread is blocked 60 % of the time, by tasks of 200 ms',
+    files: { count: 1, sizeBytes: 256 * MB },
+    line: { latencyMs: 40, totalBytesPerSecond: 50 * MB },
+    busy: BUSY,
+    yardstick: { client: 'raw-balanced@worker', why: 'its requests do not wait for the page' },
+    clients: [...everyone, 'raw-balanced@worker'],
   },
   small: {
     // No yardstick: the raw clients send six files at a time and make the calls of each file in series. Their speed is not an

@@ -18,7 +18,7 @@ export const CLIENTS = [
 
 /** Serves the page of the clients: `{ origin, widgetScript, stop() }`. */
 export const servePages = () =>
-  servePage({ entry: join(here, 'page/main.js'), withWidget: true, withKeeper: true });
+  servePage({ entries: { clients: join(here, 'page/main.js') }, withWidget: true, withKeeper: true });
 
 /**
  * Returns the journeys of all worlds, clients and seeds, those of one seed together. Journeys without events come first, one for

@@ -1,7 +1,7 @@
 // The page that a client runs in. The bench opens a new page for each run and calls `prepare` (sets up a client), then `run`
 // (times it).
 import { tusJs, upchunk, uppyS3, uppyTus } from './peers.js';
-import { pipeMem, rawBalanced, rawParallel } from './raw.js';
+import { pipeMem, rawBalanced, rawBalancedInWorker, rawParallel } from './raw.js';
 import { readSlowly } from './slow-files.js';
 import { widget } from './widget.js';
 
@@ -14,6 +14,7 @@ const clients = {
   'raw-parallel': rawParallel,
   'pipe-mem': pipeMem,
   'raw-balanced': rawBalanced,
+  'raw-balanced@worker': rawBalancedInWorker,
   'uppy-s3': uppyS3,
   'uppy-tus': uppyTus,
   'tus-js': tusJs,
@@ -63,6 +64,15 @@ function watchThread() {
   };
 }
 
+// Blocks the page's thread as a heavy application does. Returns a function that ends this.
+function keepBusy({ taskMs, everyMs }) {
+  const timer = setInterval(() => {
+    const end = performance.now() + taskMs;
+    while (performance.now() < end);
+  }, everyMs);
+  return () => clearInterval(timer);
+}
+
 let files;
 let slowFiles;
 let upload;
@@ -79,14 +89,16 @@ window.bench = {
       );
     upload = await clients[name]({ ...place, slowFiles, address: createAddress(place) });
   },
-  async run({ stopAfterMs }) {
+  async run({ stopAfterMs, busy }) {
     const stopped = stopAfterMs
       ? new Promise((resolve) => setTimeout(resolve, stopAfterMs, true))
       : undefined;
     const stopWatching = watchThread();
+    const rest = busy && keepBusy(busy);
     const start = performance.now();
     const isStopped = (await Promise.race([upload(files), stopped].filter(Boolean))) === true;
     const durationMs = performance.now() - start;
+    rest?.();
     // The browser reports a long task only after the next task has started.
     await new Promise((resolve) => setTimeout(resolve, 100));
     return { durationMs, isStopped, startedAt: performance.timeOrigin + start, ...stopWatching() };

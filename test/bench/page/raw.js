@@ -126,3 +126,17 @@ export const rawBalanced = ({ service, token }) => {
   return (files) =>
     files.length === 1 ? one(files[0], inLanes) : inLanes(files, (file) => one(file, inTurn));
 };
+
+/** Returns the upload of `rawBalanced`, which runs in a worker. Its speed is an upper limit for requests that a worker makes. */
+export const rawBalancedInWorker = ({ service, token }) => {
+  const worker = new Worker('/raw-worker.js');
+  return async (files) => {
+    const answered = new Promise((resolve) => {
+      worker.onmessage = ({ data }) => resolve(data);
+    });
+    worker.postMessage({ place: { service, token }, files });
+    const { error } = await answered;
+    worker.terminate();
+    if (error) throw new Error(error);
+  };
+};
