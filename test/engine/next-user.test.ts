@@ -18,6 +18,21 @@ import { createUnfinished, halfWay, newStore, world } from '../support/world.ts'
 
 afterEach(() => localStorage.clear());
 
+/**
+ * Waits until the sessions of suspended engines have ended. They stay for one task, in which a view that is moved is restored. The
+ * timer of that task is set first, and browsers make no timer of zero later than 4 ms.
+ */
+const sessionsEnd = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+/** Resolves when this page has both kinds of news of a sign-out in another page, so that none of them comes in a later test. */
+async function newsOfSignOut(): Promise<void> {
+  const channel = new BroadcastChannel('secure-uploader:sign-out');
+  const next = (target: EventTarget, type: string): Promise<Event> =>
+    new Promise((resolve) => target.addEventListener(type, resolve, { once: true }));
+  await Promise.all([next(channel, 'message'), next(window, 'storage')]);
+  channel.close();
+}
+
 describe('a page that learns late of a sign-out in another page', () => {
   for (const [how, leave] of [
     ['was in the back/forward cache', inCache],
@@ -64,11 +79,26 @@ describe('the list of an engine', () => {
       const store = newStore();
       const engine = await halfWay({ store });
       await engine.uploader.suspend();
+      await sessionsEnd();
       leave();
       expect(engine.phases()).to.have.length(1);
       engine.uploader.restore();
       await until(() => engine.phases().length === 0);
       await until(async () => (await store.list()).length === 0);
+    });
+
+  for (const [what, leave] of [
+    ['', signOutElsewhere],
+    [', who clears the storage', signOutAndClearElsewhere],
+  ] as const)
+    it(`is empty if the user signs out in another tab${what}, while it was suspended and its session has not ended yet`, async () => {
+      const engine = await halfWay();
+      const news = newsOfSignOut();
+      await engine.uploader.suspend();
+      leave();
+      engine.uploader.restore();
+      await until(() => engine.phases().length === 0);
+      await news;
     });
 
   it('stays if it was only suspended', async () => {
