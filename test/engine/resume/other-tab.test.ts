@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import type { UploaderOptions } from '../../../src/engine/uploader.ts';
 import type { UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
-import { speedUp } from '../../support/clock.ts';
+import { speedUp, stopClock } from '../../support/clock.ts';
 import { settled, until } from '../../support/collect.ts';
 import { createUnfinished, halfWay, newStore, type World, world } from '../../support/world.ts';
 
@@ -143,6 +143,8 @@ describe('a saved upload that another tab runs while the page opens', () => {
     const other = world({ store, concurrency: 1 });
     await other.uploader.addFiles(files);
     await until(() => names.every((name) => other.row(name)?.pauseReason === 'other-tab'));
+    // An upload that nothing has responded to for a second gives its turn to the next one.
+    stopClock({ areTimersStopped: false });
     await one.uploader.close();
     await until(() => names.every((name) => other.row(name)?.phase !== 'paused'));
     for (let round = 0; round < 20; round += 1) await settled();
