@@ -2,12 +2,13 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { authRoutes } from './auth.ts';
 import { authorizeRoutes } from './authorize.ts';
+import { batchRoutes } from './batch.ts';
 import { demoRoutes } from './demo-page.ts';
 import { downloadRoutes } from './downloads.ts';
 import type { Env, Parts } from './parts.ts';
-import { isDiskFull, Refusal } from './refusal.ts';
+import { answerTo, isDiskFull, Refusal } from './refusal.ts';
 import type { TestMode } from './test-mode.ts';
-import { uploadRoutes } from './uploads.ts';
+import { createUploads, uploadRoutes } from './uploads.ts';
 
 const EXPOSED = 'Retry-After, Date, WWW-Authenticate, x-service-uploadsession';
 
@@ -30,24 +31,28 @@ export function createApp(parts: Parts, test?: TestMode): Hono<Env> {
   app.get('/', (c) => c.redirect(parts.settings.demo ? '/_demo' : '/.well-known/jwks.json', 302));
   app.route('/', authorizeRoutes(parts));
   app.route('/', authRoutes(parts));
-  app.route('/', uploadRoutes(parts));
+  const uploads = createUploads(parts);
+  app.route('/', uploadRoutes(parts, uploads));
+  if (parts.settings.batches) app.route('/', batchRoutes(parts, test ? test.inBatch(uploads) : uploads));
   app.route('/', downloadRoutes(parts));
   if (parts.settings.demo) app.route('/', demoRoutes(parts));
   if (test) app.route('/', test.routes);
 
   app.notFound((c) => c.json({ error: 'not_found', error_description: 'no such operation' }, 404));
   app.onError((error, c) => {
-    if (!(error instanceof Refusal)) {
-      if (!c.get('gone').aborted) console.error(`${c.req.method} ${c.req.path}:`, error);
-      const isFull = isDiskFull(error);
-      const text = isFull ? 'no space left' : 'internal error';
-      if (isFiles(c.req.path)) return c.json({ debuginfo: text }, isFull ? 507 : 500);
-      return c.json({ error: 'server_error', error_description: text }, isFull ? 503 : 500);
+    const isRefusal = error instanceof Refusal;
+    if (!isRefusal && !c.get('gone').aborted) console.error(`${c.req.method} ${c.req.path}:`, error);
+    if (isFiles(c.req.path)) {
+      const { status, body, headers } = answerTo(error);
+      return c.json(body, status, headers);
     }
-    const said = isFiles(c.req.path)
-      ? { debuginfo: error.message }
-      : { error: error.code, error_description: error.message };
-    return c.json({ ...said, ...error.more }, error.status, error.headers);
+    if (isRefusal) {
+      const said = { error: error.code, error_description: error.message };
+      return c.json({ ...said, ...error.more }, error.status, error.headers);
+    }
+    const isFull = isDiskFull(error);
+    const text = isFull ? 'no space left' : 'internal error';
+    return c.json({ error: 'server_error', error_description: text }, isFull ? 503 : 500);
   });
   return app;
 }

@@ -6,6 +6,7 @@ export type Operation =
   | 'chunks'
   | 'put'
   | 'commit'
+  | 'batch'
   | 'cancel'
   | 'token'
   | 'login'
@@ -52,9 +53,9 @@ export interface Fault {
   wrongTicket?: boolean;
   /** For `chunks`: omits the first hash from the response. */
   omitEntry?: boolean;
-  /** For `session`: adds these fields to the response. */
+  /** For `session` and `batch`: adds these fields to the response. */
   answerFields?: Record<string, unknown>;
-  /** For `commit`: responds with 202 after all checks, and creates no file. */
+  /** For `commit` and `batch`: responds with 202 after all checks, and creates no file. */
   pending?: boolean;
   /** For `put`: responds with 200 and stores nothing. */
   storeNothing?: boolean;
@@ -96,9 +97,11 @@ export interface LogEntry {
   fileName?: string;
   /** For `put`: the hash of the chunk. */
   hash?: string;
-  /** For `chunks` and `commit`: the hashes in the request. */
+  /** For `chunks`, `commit` and `batch`: the hashes in the request. */
   hashes?: string[];
-  /** For `chunks`: the hashes that got a URL. The other chunks were already stored. */
+  /** For `batch`: the number of its files. */
+  files?: number;
+  /** For `chunks` and `batch`: the hashes that got a URL. The other chunks were already stored. */
   presigned?: string[];
   sizeBytes?: number;
   /** Missing until the request has been handled. */

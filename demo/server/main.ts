@@ -18,6 +18,7 @@ const HELP = `The reference service.
   --token-lifetime S  seconds a bearer token lives (default 900)
   --cross-site        session cookie for pages of other sites (None; Secure; Partitioned)
   --replant           sets the session cookie in the token answer too
+  --batches           many small files in one request (batch-path)
   --plain             the sign-in page has plain forms, instead of the form of the widget
   --test              switches on faults, request log, /_test/* and /_demo; never in production`;
 
@@ -36,6 +37,7 @@ const { values } = parseArgs({
     'token-lifetime': { type: 'string', default: '900' },
     'cross-site': { type: 'boolean', default: false },
     replant: { type: 'boolean', default: false },
+    batches: { type: 'boolean', default: false },
     plain: { type: 'boolean', default: false },
     test: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -68,6 +70,7 @@ async function readOptions(): Promise<ServiceOptions> {
     tokenLifetimeMs: Number(values['token-lifetime']) * 1000,
     cookie: values['cross-site'] ? 'cross-site' : 'same-site',
     replant: values.replant,
+    batches: values.batches,
     test: values.test,
     publicUrls: {
       ...(values['base-url'] && { service: values['base-url'] }),

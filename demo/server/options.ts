@@ -52,7 +52,10 @@ export interface ServiceOptions {
   maxUserFiles?: number;
   /** Limit for the upload sessions of a user that are open or were canceled in the last hour. Defaults to 10,000. */
   maxOpenSessions?: number;
+  /** Limit for the hashes of a presign request, and for those of all files of a batch. */
   maxHashesPerBatch?: number;
+  /** Enables `POST /files/uploadsession/batch`: many small files in one request. */
+  batches?: boolean;
   /** Rate limit of `POST /auth/token` per IP address and app origin. Other sign-in calls have a multiple of this limit. */
   rateLimit?: RateLimit;
   /** Limit for codes and push requests per user, over all methods and sign-ins. Defaults to 5 in 10 minutes. */
@@ -95,6 +98,7 @@ export function fillOptions(options: ServiceOptions): Settings {
     maxUserFiles: 100_000,
     maxOpenSessions: 10_000,
     maxHashesPerBatch: 100,
+    batches: false,
     trustedProxies: [],
     rateLimit: test ? { requests: 10_000, windowMs: MINUTE } : { requests: 10, windowMs: MINUTE },
     messageLimit: test ? { requests: 10_000, windowMs: MINUTE } : { requests: 5, windowMs: 10 * MINUTE },

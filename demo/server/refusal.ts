@@ -1,4 +1,5 @@
-// `Refusal`, an error that app.ts sends as a response, and functions that read and validate request bodies.
+// `Refusal`, an error that app.ts sends as a response, the responses below `/files`, and functions that read and validate request
+// bodies.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
 /** An error with the status, code and message of a response. `more` adds fields to the response body, `headers` adds headers. */
@@ -27,6 +28,23 @@ export class Refusal extends Error {
 export function isDiskFull(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+/** The response to an operation on an upload, or to a file of a batch. */
+export interface Answer {
+  status: ContentfulStatusCode;
+  body: Record<string, unknown>;
+  headers?: Record<string, string>;
+}
+
+/** Returns the response to an error below `/files`. */
+export function answerTo(error: unknown): Answer {
+  if (error instanceof Refusal) {
+    const { status, message, more, headers } = error;
+    return { status, body: { debuginfo: message, ...more }, headers };
+  }
+  if (isDiskFull(error)) return { status: 507, body: { debuginfo: 'no space left' } };
+  return { status: 500, body: { debuginfo: 'internal error' } };
 }
 
 /** Reads the body as text. Throws a 413 refusal above `limitBytes`, and a 400 refusal if the body is incomplete or not UTF-8. */

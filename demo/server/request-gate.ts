@@ -17,6 +17,7 @@ const operations: Record<string, Operation> = {
   'POST /files/uploadsession': 'session',
   'POST /files/uploadsession/chunks': 'chunks',
   'POST /files/uploadsession/commit': 'commit',
+  'POST /files/uploadsession/batch': 'batch',
   'DELETE /files/uploadsession': 'cancel',
   'GET /files': 'list',
 };
@@ -72,12 +73,15 @@ export async function hold({ delayMs = 0, waitFor }: Partial<Fault>, gone: Abort
   if (waitFor !== undefined) await Promise.race([waitFor, untilAborted(gone)]);
 }
 
+interface Gate {
+  outside: MiddlewareHandler<Env>;
+  inside: MiddlewareHandler<Env>;
+  /** The fault of the request, or of the file of a batch, that is being handled. */
+  current: AsyncLocalStorage<Partial<Fault>>;
+}
+
 /** Creates the middleware around and within that for CORS. Requests to `/_test` are neither logged nor changed. */
-export function createGate(
-  parts: Parts,
-  faults: Faults,
-  network: Network,
-): { outside: MiddlewareHandler<Env>; inside: MiddlewareHandler<Env> } {
+export function createGate(parts: Parts, faults: Faults, network: Network): Gate {
   const current = new AsyncLocalStorage<Partial<Fault>>();
   const { add } = parts.tables.files;
   parts.tables.files.add = (...row) => {
@@ -135,25 +139,44 @@ export function createGate(
       c.res = await interrupt(c.res, fault, gone.signal, () => void incoming.socket.destroy());
     }
   };
-  return { outside, inside };
+  return { outside, inside, current };
 }
 
-/** Logs what the response to `session` or `chunks` says, and changes the response if the fault does. */
+interface Said extends Record<string, unknown> {
+  session_id?: string;
+  chunks?: Record<string, { upload_url: string | null; expires_at?: string }>;
+  answers?: { body: Said }[];
+}
+
+/** Logs what the response to `session`, `chunks` or `batch` says, and changes the response if the fault does. */
 async function changeAnswer(
   c: Context<Env>,
-  { seal, clock, settings }: Parts,
+  parts: Parts,
   fault: Partial<Fault>,
   entry: LogEntry,
 ): Promise<void> {
-  if (!c.res.ok || (entry.operation !== 'session' && entry.operation !== 'chunks')) return;
-  const body = (await c.res.clone().json()) as {
-    session_id?: string;
-    chunks?: Record<string, { upload_url: string | null; expires_at?: string }>;
-  };
+  if (!c.res.ok || !['session', 'chunks', 'batch'].includes(entry.operation)) return;
+  const body = (await c.res.clone().json()) as Said;
   if (body.session_id !== undefined) entry.sessionId = body.session_id;
+  const presigned = (body.answers?.map((answer) => answer.body) ?? [body]).flatMap(({ chunks }) =>
+    chunks ? [chunks] : [],
+  );
+  if (presigned.length > 0) {
+    const entries = presigned.flatMap((chunks) => Object.entries(chunks));
+    entry.presigned = entries.flatMap(([hash, { upload_url: url }]) => (url === null ? [] : [hash]));
+  }
+  c.res = new Response(JSON.stringify(changeBody(parts, fault, body, entry.hashes)), c.res);
+}
+
+/** Returns the body of a response with the changes of a fault. `hashes` are those of the request. */
+export function changeBody(
+  { seal, clock, settings }: Parts,
+  fault: Partial<Fault>,
+  body: Said,
+  [first]: readonly string[] = [],
+): Said {
   const chunks = body.chunks ?? {};
   const tickets = Object.values(chunks).filter(({ upload_url: url }) => url !== null);
-  if (body.chunks) entry.presigned = Object.keys(chunks).filter((hash) => chunks[hash]?.upload_url !== null);
   for (const ticket of tickets) {
     if (!fault.expireTickets && !fault.wrongTicket) break;
     const { origin, pathname, search } = new URL(ticket.upload_url ?? '');
@@ -165,9 +188,8 @@ async function changeAnswer(
     ticket.upload_url =
       origin + seal.signUrl(grant, !settings.urlTellsExpiry || fault.expireTickets === true);
   }
-  const [first] = entry.hashes ?? [];
   if (fault.omitEntry && first !== undefined) delete chunks[first];
-  c.res = new Response(JSON.stringify({ ...body, ...fault.answerFields }), c.res);
+  return { ...body, ...fault.answerFields };
 }
 
 /** Returns the response that the fault specifies, or undefined. */
@@ -185,6 +207,10 @@ export function makeUp(fault: Partial<Fault>): Response | undefined {
   });
 }
 
+/** Returns the texts of a list, and none of anything else. */
+export const stringsOf = (list: unknown): string[] =>
+  Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
+
 /** Adds data from the passport and the body to the log entry. Faults are matched against this data. */
 async function lookInto(c: Context<Env>, { seal }: Parts, entry: LogEntry): Promise<void> {
   const sealed = c.req.header('x-service-uploadsession');
@@ -201,7 +227,10 @@ async function lookInto(c: Context<Env>, { seal }: Parts, entry: LogEntry): Prom
   try {
     const body = JSON.parse(text) as Record<string, unknown>;
     entry.fields = Object.keys(body);
-    if (Array.isArray(body.hashes)) entry.hashes = body.hashes.filter((hash) => typeof hash === 'string');
+    const files = [body.open, body.commit].find(Array.isArray) as unknown[] | undefined;
+    if (files) entry.files = files.length;
+    if (files) entry.hashes = files.flatMap((file) => stringsOf(Object(file).hashes));
+    else if (Array.isArray(body.hashes)) entry.hashes = stringsOf(body.hashes);
     if (typeof body.file_name === 'string') entry.fileName = body.file_name;
     if (typeof body.file_size === 'number') entry.sizeBytes = body.file_size;
   } catch {

@@ -11,6 +11,7 @@ const service = await startService({
   appOrigins: [page],
   fsync: false,
   demo: true,
+  batches: true,
   rateLimit: many,
 });
 

@@ -50,6 +50,7 @@ const operations: Record<Port, readonly string[]> = {
     'POST /files/uploadsession',
     'POST /files/uploadsession/chunks',
     'POST /files/uploadsession/commit',
+    'POST /files/uploadsession/batch',
     'GET /.well-known/jwks.json',
     'GET /_demo',
     'POST /_demo/push',
@@ -284,11 +285,17 @@ export function malformedRequest(random: () => number, secrets: Secrets): RawReq
   }
   return { port, bytes, isCutOff };
 
-  function jsonBody(): string {
-    const body: Record<string, unknown> = {};
+  function someFields(): Record<string, unknown> {
+    const some: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(fields)) {
-      if (chance(0.5)) body[name] = chance(0.3) ? pick(badValues) : value;
+      if (chance(0.5)) some[name] = chance(0.3) ? pick(badValues) : value;
     }
-    return JSON.stringify(body);
+    return some;
+  }
+  function jsonBody(): string {
+    if (!path.endsWith('/batch')) return JSON.stringify(someFields());
+    const file = (): unknown =>
+      chance(0.2) ? pick(badValues) : { session: secrets.passport, ...someFields() };
+    return JSON.stringify({ [pick(['open', 'commit'])]: [file(), file()] });
   }
 }
