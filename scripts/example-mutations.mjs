@@ -67,4 +67,22 @@ export const exampleMutations = [
     test: 'test/server/service-s3-keys.test.ts',
     title: 'end after their URLs',
   },
+  {
+    rule: 'E8',
+    says: 'A batch counts as the requests that it replaces',
+    file: 'demo/examples/service-s3/uploads.ts',
+    before: 'await more(asked.requests - 1, atOnce - 1);',
+    after: 'await more(0, atOnce - 1);',
+    test: 'test/server/service-s3-batch.test.ts',
+    title: 'a batch counts as the requests that it replaces: 3,000 in a minute',
+  },
+  {
+    rule: 'E9',
+    says: 'A batch commits sessions of its own user only',
+    file: 'demo/examples/service-s3/uploads.ts',
+    before: "must(session?.user === user, 404, 'no such upload session of this user');",
+    after: "must(session, 404, 'no such upload session of this user');",
+    test: 'test/server/service-s3-batch.test.ts',
+    title: 'a session of another user is unknown in a batch',
+  },
 ];

@@ -61,7 +61,7 @@ for (const variant of Object.keys(VARIANTS) as (keyof typeof VARIANTS)[]) {
 
     test('refuses a wrong token before its body arrives, and then closes the connection', async () => {
       for (const headers of ['content-length: 100000\r\n', CHUNKED])
-        for (const path of [SESSION, `${SESSION}/chunks`, `${SESSION}/commit`]) {
+        for (const path of [SESSION, `${SESSION}/chunks`, `${SESSION}/commit`, `${SESSION}/batch`]) {
           const { socket, status } = begin('nobody', headers, path);
           assert.equal(await status, 401, headers);
           if (!socket.destroyed && variant !== 'next') await once(socket, 'close');
@@ -89,6 +89,7 @@ for (const variant of Object.keys(VARIANTS) as (keyof typeof VARIANTS)[]) {
         [SESSION, 64 * 1024],
         [`${SESSION}/chunks`, 64 * 1024],
         [`${SESSION}/commit`, 1.5 * MIB],
+        [`${SESSION}/batch`, MIB / 2],
       ] as const) {
         const count = bytes / part.length + 1;
         assert.equal(await begin('user-long', CHUNKED, path, chunk.repeat(count)).status, 413, path);

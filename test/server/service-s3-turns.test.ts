@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Session, Sessions } from '../../demo/examples/service-s3/sessions.ts';
 import { copyExample, SETTINGS } from '../support/service-s3.ts';
-import { PLENTY, sessionOf } from '../support/sessions-contract.ts';
+import { openOne, sessionOf } from '../support/session-steps.ts';
 import { until } from '../support/until.ts';
 
 /** Both hooks are those of the test. */
@@ -89,7 +89,7 @@ describe('Turns of the users in the example for S3', { timeout: 60_000 }, () => 
 
   async function open(user: string, name = 'a.bin'): Promise<Session> {
     const session = { ...sessionOf(user, SIZE), name };
-    assert.equal(await sessions.open(session, PLENTY), 'opened');
+    assert.equal(await openOne(sessions, session), 'opened');
     return session;
   }
   const stateOf = async ({ id }: Session): Promise<string | undefined> => (await sessions.find(id))?.state;

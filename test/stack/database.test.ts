@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import type { Sessions } from '../../demo/examples/service-s3/sessions.ts';
 import { installedExample } from '../support/built.ts';
 import { copyExample, type RunningExample, startExample, TOKEN } from '../support/service-s3.ts';
-import { PLENTY, sessionOf } from '../support/sessions-contract.ts';
+import { openOne, sessionOf } from '../support/session-steps.ts';
 import { until } from '../support/until.ts';
 import { type RunningDatabase, startDatabase } from './support/database.ts';
 import { type RunningPooler, startPooler } from './support/pooler.ts';
@@ -106,7 +106,7 @@ for (const how of ['directly', 'through PgBouncer'] as const)
         await client.query('insert into upload_migrations default values');
       });
       const session = sessionOf('user-old');
-      assert.equal(await modules.postgresSessions(one).open(session, PLENTY), 'opened');
+      assert.equal(await openOne(modules.postgresSessions(one), session), 'opened');
       const more = { number: 3, text: `create table upload_new (at int); insert into upload_new values (1)` };
       const failing = { number: 4, text: `insert into upload_new values (2); select 1 / 0` };
       const all = [...modules.MIGRATIONS, more];
@@ -149,9 +149,9 @@ for (const how of ['directly', 'through PgBouncer'] as const)
       const sessions = modules.postgresSessions(own);
       await own.transaction(async (client) => {
         await client.query(`select pg_advisory_xact_lock(hashtextextended('user-noisy', 0))`);
-        const held = Array.from({ length: 40 }, () => sessions.open(sessionOf('user-noisy'), PLENTY));
+        const held = Array.from({ length: 40 }, () => openOne(sessions, sessionOf('user-noisy')));
         const over = Promise.allSettled(held).then(() => 'over');
-        assert.equal(await Promise.race([sessions.open(sessionOf('user-calm'), PLENTY), over]), 'opened');
+        assert.equal(await Promise.race([openOne(sessions, sessionOf('user-calm')), over]), 'opened');
         void over;
       });
     });

@@ -5,12 +5,17 @@ import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Sessions } from '../../demo/examples/service-s3/sessions.ts';
 import { installedExample } from '../support/built.ts';
-import { PLENTY, sessionOf, testSessions } from '../support/sessions-contract.ts';
+import { addTo, openOne, PLENTY, sessionOf } from '../support/session-steps.ts';
+import { testSessions } from '../support/sessions-contract.ts';
 import { type RunningDatabase, startDatabase } from './support/database.ts';
 import { type RunningPooler, startPooler } from './support/pooler.ts';
 
 /** The modules import a package that only the example has. */
+interface Client {
+  query(...sent: unknown[]): Promise<unknown>;
+}
 interface Database {
+  transaction<T>(work: (client: Client) => Promise<T>): Promise<T>;
   run(text: string): Promise<{ readonly rows: Record<string, number>[] }>;
   end(): Promise<void>;
 }
@@ -92,8 +97,8 @@ describe('Sessions of the example in PostgreSQL', () => {
     const before = await scans();
     const busy = await connect(url);
     const session = sessionOf('user-1');
-    assert.equal(await busy.sessions.open(session, PLENTY), 'opened');
-    assert.ok(await busy.sessions.addChunks(session.id, new Map([['a', 10]]), 10, 10));
+    assert.equal(await openOne(busy.sessions, session), 'opened');
+    assert.ok(await addTo(busy.sessions, session.id, new Map([['a', 10]]), 10, 10));
     assert.ok(await busy.sessions.claim(session.id, 'p', ['a']));
     assert.ok(await busy.sessions.move(session.id, 'p', 'done'));
     assert.equal((await busy.sessions.takeWork('q', 'done', ['user-2']))?.id, session.id);
@@ -106,10 +111,43 @@ describe('Sessions of the example in PostgreSQL', () => {
     assert.equal(after[0], before[0], 'reads of the whole table');
   });
 
+  test('open 64 files with 100 chunks in two transactions of five statements', async () => {
+    const { postgresSessions } = await load('postgres.ts');
+    const { pool } = await connect(database.url);
+    const counts = { transactions: 0, statements: 0 };
+    const sessions = postgresSessions({
+      ...pool,
+      transaction(work) {
+        counts.transactions += 1;
+        return pool.transaction((client) =>
+          work({
+            query(...sent) {
+              counts.statements += 1;
+              return client.query(...sent);
+            },
+          }),
+        );
+      },
+    });
+    const openings = Array.from({ length: 64 }, () => ({ session: sessionOf('user-batch'), limits: PLENTY }));
+    const additions = openings.map(({ session: { id } }, at) => ({
+      ...{ id, most: 10, mostBytes: 10 },
+      sizes: new Map(['a', 'b'].slice(0, at < 36 ? 2 : 1).map((hash) => [hash, 1])),
+    }));
+    assert.deepEqual(await sessions.open(openings), Array(64).fill('opened'));
+    assert.deepEqual(await sessions.addChunks(additions), Array(64).fill(true));
+    assert.deepEqual(counts, { transactions: 2, statements: 5 });
+    const { rows } = await pool.run(
+      `select count(*)::int chunks from upload_chunks where user_id = 'user-batch'`,
+    );
+    assert.equal(rows[0]?.chunks, 100);
+    await pool.end();
+  });
+
   test('remember since when their work fails, until it succeeds, also if a holder has ended without a word', async () => {
     const { sessions, pool } = await connect(database.url);
     const { id, ...session } = sessionOf('user-fails');
-    assert.equal(await sessions.open({ id, ...session }, PLENTY), 'opened');
+    assert.equal(await openOne(sessions, { id, ...session }), 'opened');
     /** Seconds since the first failure, or -1. */
     const failing = async (): Promise<number> => {
       const seconds = 'floor(extract(epoch from now() - failing_since))::int';

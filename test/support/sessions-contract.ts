@@ -2,44 +2,23 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import {
-  digestOf,
-  type Kind,
-  type Limits,
-  type Session,
-  type Sessions,
-} from '../../demo/examples/service-s3/sessions.ts';
+import { digestOf, type Kind, type Session } from '../../demo/examples/service-s3/sessions.ts';
+import { testBatches } from './session-batches.ts';
+import { addTo, openOne, PLENTY, type Setup, sessionOf } from './session-steps.ts';
 
 const MIB = 2 ** 20;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const LEASE_MS = 30_000;
 const KINDS: Kind[] = ['committing', 'done', 'ended'];
-export const PLENTY: Limits = {
-  unfinishedFiles: 1000,
-  freeBytes: 1e12,
-  filesPerDay: 1000,
-  bytesPerDay: 1e12,
-};
 const SENTENCE = 'The file contains a virus.';
-
-/** A set of sessions, and two connections to it. `pass` lets time pass for all its rows. */
-export interface Setup {
-  readonly one: Sessions;
-  readonly other: Sessions;
-  pass(ms: number): Promise<void> | void;
-}
-
-export const sessionOf = (user: string, sizeBytes = 10): Session => ({
-  ...{ id: randomUUID(), fileId: randomUUID(), user, folder: 'folder-a', name: "a'; drop table x; --" },
-  ...{ sizeBytes, state: 'open', digest: '', sentence: '' },
-});
 
 /** Adds the tests. `start` returns the same rows for each test, so each test uses its own users. */
 export function testSessions(start: () => Setup): void {
+  testBatches(start);
   const opened = async ({ one }: Setup, user: string = randomUUID(), sizeBytes = 10): Promise<Session> => {
     const session = sessionOf(user, sizeBytes);
-    assert.equal(await one.open(session, PLENTY), 'opened');
+    assert.equal(await openOne(one, session, PLENTY), 'opened');
     return session;
   };
   /** Takes all work that is due. */
@@ -62,14 +41,14 @@ export function testSessions(start: () => Setup): void {
     const { one, other } = start();
     const user = randomUUID();
     const all = Array.from({ length: 20 }, (_, index) =>
-      (index % 2 ? one : other).open(sessionOf(user, 10), { ...PLENTY, freeBytes: 50 }),
+      openOne(index % 2 ? one : other, sessionOf(user, 10), { ...PLENTY, freeBytes: 50 }),
     );
     const results = await Promise.all(all);
     assert.equal(results.filter((result) => result === 'opened').length, 5);
     assert.equal(results.filter((result) => result === 'full').length, 15);
-    assert.equal(await one.open(sessionOf(user, 0), { ...PLENTY, unfinishedFiles: 5 }), 'many');
+    assert.equal(await openOne(one, sessionOf(user, 0), { ...PLENTY, unfinishedFiles: 5 }), 'many');
     assert.equal(
-      await one.open(sessionOf(randomUUID(), 10), { ...PLENTY, freeBytes: 10 }),
+      await openOne(one, sessionOf(randomUUID(), 10), { ...PLENTY, freeBytes: 10 }),
       'opened',
       'another user',
     );
@@ -81,7 +60,7 @@ export function testSessions(start: () => Setup): void {
     const user = randomUUID();
     const first = await opened(setup, user);
     const isFull = async (): Promise<boolean> =>
-      (await one.open(sessionOf(user, 1), { ...PLENTY, freeBytes: 10 })) === 'full';
+      (await openOne(one, sessionOf(user, 1), { ...PLENTY, freeBytes: 10 })) === 'full';
     assert.ok(await one.claim(first.id, 'p', ['a']));
     assert.ok(await one.move(first.id, 'p', 'done'));
     await pass(8 * DAY_MS);
@@ -102,7 +81,7 @@ export function testSessions(start: () => Setup): void {
     const { one, pass } = setup;
     const user = randomUUID();
     const limits = { ...PLENTY, filesPerDay: 3, bytesPerDay: 25, freeBytes: 15 };
-    const open = (sizeBytes: number): Promise<string> => one.open(sessionOf(user, sizeBytes), limits);
+    const open = (sizeBytes: number): Promise<unknown> => openOne(one, sessionOf(user, sizeBytes), limits);
     assert.equal(await open(16), 'full');
     for (let count = 0; count < 2; count += 1) {
       const { id } = await opened(setup, user, 10);
@@ -123,14 +102,14 @@ export function testSessions(start: () => Setup): void {
     const found = { ...(await setup.other.find(session.id)) };
     assert.deepEqual({ ...found, ...session }, found);
     assert.equal(await setup.one.find('unknown'), undefined);
-    assert.ok(await setup.one.addChunks(session.id, new Map([['a', 1]]), 10, 10));
+    assert.ok(await addTo(setup.one, session.id, new Map([['a', 1]]), 10, 10));
     await setup.pass(7 * DAY_MS - 60_000);
     assert.ok(await setup.one.find(session.id));
     await setup.pass(120_000);
     assert.equal(await setup.one.find(session.id), undefined);
     assert.equal(await setup.one.claim(session.id, 'p', ['a']), false);
     for (const hash of ['a', 'b'])
-      assert.equal(await setup.one.addChunks(session.id, new Map([[hash, 1]]), 10, 10), false);
+      assert.equal(await addTo(setup.one, session.id, new Map([[hash, 1]]), 10, 10), false);
     const { id: empty } = await opened(setup);
     await setup.pass(HOUR_MS - 60_000);
     assert.ok(await setup.one.claim(empty, 'p', []));
@@ -141,7 +120,7 @@ export function testSessions(start: () => Setup): void {
     const { id: unused } = await opened(setup);
     await setup.pass(HOUR_MS + 60_000);
     assert.equal(await setup.one.find(unused), undefined, 'no chunk was sent');
-    assert.equal(await setup.one.addChunks(unused, new Map([['a', 1]]), 10, 10), false);
+    assert.equal(await addTo(setup.one, unused, new Map([['a', 1]]), 10, 10), false);
   });
 
   test('adds chunks within the limits, and keeps nothing of a batch that it refuses', async () => {
@@ -149,7 +128,8 @@ export function testSessions(start: () => Setup): void {
     const { one, other } = setup;
     const { id } = await opened(setup);
     assert.ok(
-      await one.addChunks(
+      await addTo(
+        one,
         id,
         new Map([
           ['a', 3],
@@ -159,9 +139,10 @@ export function testSessions(start: () => Setup): void {
         10,
       ),
     );
-    assert.ok(await other.addChunks(id, new Map([['a', 3]]), 3, 10), 'again');
+    assert.ok(await addTo(other, id, new Map([['a', 3]]), 3, 10), 'again');
     assert.equal(
-      await one.addChunks(
+      await addTo(
+        one,
         id,
         new Map([
           ['c', 1],
@@ -173,9 +154,10 @@ export function testSessions(start: () => Setup): void {
       false,
       'another size',
     );
-    assert.equal(await one.addChunks(id, new Map([['c', 5]]), 3, 10), false, 'too many bytes');
+    assert.equal(await addTo(one, id, new Map([['c', 5]]), 3, 10), false, 'too many bytes');
     assert.equal(
-      await one.addChunks(
+      await addTo(
+        one,
         id,
         new Map([
           ['c', 1],
@@ -188,8 +170,8 @@ export function testSessions(start: () => Setup): void {
       'too many chunks',
     );
     const both = await Promise.all([
-      one.addChunks(id, new Map([['c', 1]]), 3, 10),
-      other.addChunks(id, new Map([['d', 1]]), 3, 10),
+      addTo(one, id, new Map([['c', 1]]), 3, 10),
+      addTo(other, id, new Map([['d', 1]]), 3, 10),
     ]);
     assert.deepEqual(both.sort(), [false, true]);
   });
@@ -304,7 +286,8 @@ export function testSessions(start: () => Setup): void {
     const user = randomUUID();
     const first = await opened(setup, user, 10 * MIB);
     const foreign = await opened(setup);
-    await one.addChunks(
+    await addTo(
+      one,
       first.id,
       new Map([
         ['a', 1],
@@ -314,10 +297,10 @@ export function testSessions(start: () => Setup): void {
       10,
       10,
     );
-    await one.addChunks(foreign.id, new Map([['a', 1]]), 10, 10);
+    await addTo(one, foreign.id, new Map([['a', 1]]), 10, 10);
     await pass(3 * DAY_MS);
     const second = await opened(setup, user, 10 * MIB);
-    await one.addChunks(second.id, new Map([['b', 1]]), 10, 10);
+    await addTo(one, second.id, new Map([['b', 1]]), 10, 10);
     await pass(4 * DAY_MS + 60_000);
     const early = await due(setup, 'p');
     assert.ok(!early.has(first.id) && !early.has(second.id));
@@ -337,7 +320,7 @@ export function testSessions(start: () => Setup): void {
     const { one, pass } = setup;
     const user = randomUUID();
     const { id } = await opened(setup, user);
-    await one.addChunks(id, new Map([['a', 1]]), 10, 10);
+    await addTo(one, id, new Map([['a', 1]]), 10, 10);
     assert.ok(await one.claim(id, 'p', ['a']));
     assert.ok(await one.move(id, 'p', 'done'));
     await due(setup, 'q');
@@ -348,7 +331,7 @@ export function testSessions(start: () => Setup): void {
     assert.deepEqual((await due(setup, 'r')).get(id), ['a']);
     assert.ok(await one.move(id, 'r', 'cleared'));
     const { id: other } = await opened(setup, user);
-    await one.addChunks(other, new Map([['a', 1]]), 10, 10);
+    await addTo(one, other, new Map([['a', 1]]), 10, 10);
     await pass(6 * DAY_MS);
     const { state, digest } = (await one.find(id)) ?? {};
     assert.deepEqual({ state, digest }, { state: 'delivered', digest: digestOf(['a']) });

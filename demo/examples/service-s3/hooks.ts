@@ -30,11 +30,12 @@ if (DEMO_TOKEN.length < 32 || !DEMO_FOLDER || NODE_ENV === 'production')
 
 /**
  * Returns what the user of this request may do, 401 if the token is not valid, or 403 if the user may not upload to the folder. Is
- * called twice for each request: without `folder` before the body is read, so that strangers cost little, and then with it.
+ * called twice for each request: without `folder` before the body is read, so that strangers cost little, and then with it. A batch
+ * is a `batch` before its body is read, then an `open` or a `commit` for each of its folders.
  */
 export async function authorize(
   request: Request,
-  { folder }: { operation: 'open' | 'presign' | 'commit' | 'cancel'; folder: string | undefined },
+  { folder }: { operation: 'open' | 'presign' | 'commit' | 'cancel' | 'batch'; folder: string | undefined },
 ): Promise<Right | 401 | 403> {
   const token = /^Bearer (.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
   if (token !== DEMO_TOKEN) return 401;

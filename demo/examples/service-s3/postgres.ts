@@ -1,7 +1,7 @@
 // Upload sessions in PostgreSQL, for several processes. The clock is that of the database.
 import type { Database } from './database.ts';
 import { ENDED } from './migrations.ts';
-import { DAY_MS, digestOf, excess, LEASE_MS, MOVES, type Sessions } from './sessions.ts';
+import { DAY_MS, digestOf, judge, LEASE_MS, MOVES, type Sessions } from './sessions.ts';
 
 const COLUMNS = `id, user_id "user", folder, name, size_bytes::float8 "sizeBytes", file_id "fileId", state, digest, sentence`;
 const LIVE = `(state = 'committing' or expires_at > now())`;
@@ -32,49 +32,65 @@ export function postgresSessions({ run, transaction }: Database): Sessions {
   }
 
   return {
-    open: ({ id, user, folder, name, sizeBytes, fileId }, limits) =>
-      inTurn(user, () =>
+    open(openings) {
+      const user = openings[0]?.session.user ?? '';
+      return inTurn(user, () =>
         transaction(async (client) => {
           await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [user]);
           // The repeated states name their index.
           const text = `select ${used(UNFINISHED)}, ${used(TODAY)} from upload_sessions where user_id = $1
           and (${TODAY} or (state in ('open', 'committing', 'done') and ${UNFINISHED}))`;
           const { rows } = await client.query({ text, values: [user], rowMode: 'array' });
-          const reason = excess(rows[0] ?? [], sizeBytes, limits);
-          if (reason) return reason;
-          await client.query(
-            `insert into upload_sessions (id, user_id, folder, name, size_bytes, file_id, expires_at, due_at)
-           values ($1, $2, $3, $4, $5, $6, ${after(MOVES.opened.expiresMs)}, ${after(MOVES.opened.dueMs)})`,
-            [id, user, folder, name, sizeBytes, fileId],
-          );
-          return 'opened';
+          const judged = judge(rows[0] ?? [], openings);
+          const fresh = openings.flatMap(({ session }, at) => (judged[at] === 'opened' ? [session] : []));
+          const column = (name: 'id' | 'folder' | 'name' | 'sizeBytes' | 'fileId') =>
+            fresh.map((session) => session[name]);
+          if (fresh.length > 0)
+            await client.query(
+              `insert into upload_sessions (id, user_id, folder, name, size_bytes, file_id, expires_at, due_at)
+             select id, $1, folder, name, size, file, ${after(MOVES.opened.expiresMs)}, ${after(MOVES.opened.dueMs)}
+             from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) given (id, folder, name, size, file)`,
+              [user, column('id'), column('folder'), column('name'), column('sizeBytes'), column('fileId')],
+            );
+          return judged;
         }),
-      ),
+      );
+    },
     find: (id) => rowOf(`select ${COLUMNS} from upload_sessions where id = $1 and ${LIVE}`, [id]),
-    addChunks: (id, sizes, most, mostBytes) =>
-      inTurn(id, () =>
+    addChunks(additions) {
+      const ids = additions.map(({ id }) => id);
+      return inTurn(`${ids}`, () =>
         transaction(async (client) => {
+          // In one order, so that no two wait for each other.
+          await client.query(`select from upload_sessions where id = any($1) order by id for update`, [ids]);
           const { dueMs, expiresMs } = MOVES.open;
-          const given = [id, [...sizes.keys()], [...sizes.values()]];
-          await client.query(
-            `with live as (update upload_sessions set expires_at = greatest(expires_at, ${after(expiresMs)}),
-             due_at = case state when 'open' then ${after(dueMs)} else due_at end
-             where id = $1 and ${LIVE} returning user_id)
-           insert into upload_chunks select $1, user_id, hash, size from live,
-             unnest($2::text[], $3::bigint[]) given (hash, size) on conflict do nothing`,
-            given,
-          );
+          const chunks = additions.flatMap(({ id, sizes }) => [...sizes].map((chunk) => [id, ...chunk]));
+          const column = (at: number) => chunks.map((chunk) => chunk[at]);
           const { rows } = await client.query(
-            `select count(*)::int count, coalesce(sum(size_bytes), 0)::float8 bytes, count(*) filter (
-             where hash = any($2) and size_bytes <> ($3::bigint[])[array_position($2::text[], hash)])::int other,
-             exists (select from upload_sessions where id = $1 and ${LIVE}) live
-           from upload_chunks where session_id = $1`,
-            given,
+            `with asked as (select * from unnest($1::text[], $2::bigint[], $3::bigint[]) asked (id, most, most_bytes)),
+             given as (select * from unnest($4::text[], $5::text[], $6::bigint[]) given (id, hash, size)),
+             known as (select session_id id, hash, size_bytes size from upload_chunks where session_id = any($1)),
+             merged as (select id, hash, max(size) size, min(size) <> max(size) other
+               from (select * from given union all select * from known) chunk group by id, hash),
+             sums as (select id, count(*) count, sum(size) bytes, bool_or(other) other from merged group by id),
+             fit as (select id, user_id from asked join sums using (id) join upload_sessions using (id)
+               where ${LIVE} and not other and count <= most and bytes <= most_bytes),
+             extended as (update upload_sessions set expires_at = greatest(expires_at, ${after(expiresMs)}),
+               due_at = case state when 'open' then ${after(dueMs)} else due_at end where id in (select id from fit)),
+             added as (insert into upload_chunks
+               select id, user_id, hash, size from fit join given using (id) on conflict do nothing)
+           select id from fit`,
+            [
+              ids,
+              additions.map(({ most }) => most),
+              additions.map(({ mostBytes }) => mostBytes),
+              ...[column(0), column(1), column(2)],
+            ],
           );
-          const [{ count, bytes, other, live }] = rows;
-          return live && other === 0 && count <= most && bytes <= mostBytes;
+          return ids.map((id) => rows.some((row) => row.id === id));
         }),
-      ),
+      );
+    },
     claim: (id, holder, hashes) =>
       changes(
         `update upload_sessions set state = 'committing', hashes = $3, digest = $4, holder = $2,

@@ -105,16 +105,27 @@ export function createGate(database?: Database) {
   }
 
   return {
-    /** Does `work`, unless too many requests of the user are running. */
-    async pass(user: string, work: () => Promise<Response>): Promise<Response> {
-      const others = running.get(user) ?? 0;
-      if (others >= REQUESTS_AT_ONCE) await refuse('too many requests at once', 1);
-      running.set(user, others + 1);
+    /**
+     * Does `work`, unless too many requests of the user are running. `more` adds what the body turns out to be: requests that it
+     * replaces, and how many of them run at once.
+     */
+    async pass(
+      user: string,
+      work: (more: (requests: number, atOnce: number) => Promise<void>) => Promise<Response>,
+    ): Promise<Response> {
+      let own = 0;
+      const take = async (amount: number, places: number) => {
+        const others = running.get(user) ?? 0;
+        if (others + places > REQUESTS_AT_ONCE) await refuse('too many requests at once', 1);
+        running.set(user, others + places);
+        own += places;
+        if (amount > 0) await count(user, amount);
+      };
       try {
-        await count(user, 1);
-        return await work();
+        await take(1, 1);
+        return await work(take);
       } finally {
-        const left = (running.get(user) ?? 0) - 1;
+        const left = (running.get(user) ?? 0) - own;
         if (left > 0) running.set(user, left);
         else running.delete(user);
       }

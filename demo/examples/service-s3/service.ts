@@ -31,7 +31,7 @@ async function start() {
   const memory = memorySessions();
   const sessions = front ? postgresSessions(front) : memory;
   const files = createFiles(back ? postgresSessions(back) : memory, report);
-  return { sessions, files, end, uploads: createUploads(sessions, files, rates) };
+  return { sessions, files, end, uploads: createUploads(sessions, files, report, rates) };
 }
 const AGAIN_MS = 1000;
 let service: ReturnType<typeof start> | undefined;

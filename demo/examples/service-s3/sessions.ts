@@ -45,16 +45,35 @@ export interface Limits {
   bytesPerDay: number;
 }
 
+/** A file to open, with the limits of its user. */
+export interface Opening {
+  session: Session;
+  limits: Limits;
+}
+
+/** Chunks to add to a session, and how many chunks and bytes it may have. */
+export interface Addition {
+  id: string;
+  sizes: Map<string, number>;
+  most: number;
+  mostBytes: number;
+}
+
+export type Opened = 'opened' | 'many' | 'full' | 'day';
+
 /** All functions are atomic, also across processes. A `holder` is an attempt that has a session for `LEASE_MS` at a time. */
 export interface Sessions {
-  /** Opens a session, unless the user would have too many unfinished files (`many`), their bytes (`full`), or either in a `day`. */
-  open(session: Session, limits: Limits): Promise<'opened' | 'many' | 'full' | 'day'>;
+  /**
+   * Opens sessions of one user, each unless the user would have too many unfinished files (`many`), their bytes (`full`), or either
+   * in a `day`. Those that are opened first count.
+   */
+  open(openings: readonly Opening[]): Promise<Opened[]>;
   find(id: string): Promise<Session | undefined>;
   /**
-   * Adds the sizes of chunks. Resolves with false if one has another size, or the session would have more than `most` or
-   * `mostBytes`.
+   * Adds the sizes of chunks to different sessions. Each is false if a chunk has another size, or the session would have more than
+   * `most` or `mostBytes`; then nothing is added to it.
    */
-  addChunks(id: string, sizes: Map<string, number>, most: number, mostBytes: number): Promise<boolean>;
+  addChunks(additions: readonly Addition[]): Promise<boolean[]>;
   /**
    * Begins a commit. Resolves with false if another holder assembles the file, or the session is not open. The holder `''` leaves
    * an open session to `takeWork`, and changes no other one: a commit that is repeated would postpone itself.
@@ -95,13 +114,18 @@ export const MOVES = {
 
 export const digestOf = (hashes: string[]) => createHash('sha256').update(`${hashes}`).digest('hex');
 
-/** Says which limit a new file would exceed. `used` are the files and bytes that are unfinished, and those of the day. */
-export function excess(used: number[], sizeBytes: number, limits: Limits) {
-  const [files = 0, bytes = 0, filesToday = 0, bytesToday = 0] = used;
-  if (files >= limits.unfinishedFiles) return 'many';
-  if (bytes + sizeBytes > limits.freeBytes) return 'full';
-  if (filesToday >= limits.filesPerDay || bytesToday + sizeBytes > limits.bytesPerDay) return 'day';
-  return undefined;
+/**
+ * Says of each file whether it may be opened. `used` are the files and bytes of the user that are unfinished, and those of the day.
+ */
+export function judge([...used]: number[], openings: readonly Opening[]): Opened[] {
+  return openings.map(({ session: { sizeBytes }, limits }) => {
+    const [files = 0, bytes = 0, filesToday = 0, bytesToday = 0] = used;
+    if (files >= limits.unfinishedFiles) return 'many';
+    if (bytes + sizeBytes > limits.freeBytes) return 'full';
+    if (filesToday >= limits.filesPerDay || bytesToday + sizeBytes > limits.bytesPerDay) return 'day';
+    used = [files + 1, bytes + sizeBytes, filesToday + 1, bytesToday + sizeBytes];
+    return 'opened';
+  });
 }
 
 type Times = Record<'openedAt' | 'expiresAt' | 'dueAt', number>;
@@ -124,27 +148,36 @@ export function memorySessions(): Sessions {
   const sum = (sizes: Iterable<number>) => [...sizes].reduce((total, size) => total + size, 0);
   const usage = (some: Row[]) => [some.length, sum(some.map(({ sizeBytes }) => sizeBytes))];
   return {
-    async open(session, limits) {
-      const own = [...rows.values()].filter(({ user }) => user === session.user);
+    async open(openings) {
+      const own = [...rows.values()].filter(({ user }) => user === openings[0]?.session.user);
       const today = own.filter(({ openedAt }) => openedAt > Date.now() - DAY_MS);
-      const used = [...usage(own.filter(isUnfinished)), ...usage(today)];
-      const reason = excess(used, session.sizeBytes, limits);
-      if (reason) return reason;
-      const row = { ...session, sizes: new Map(), hashes: [], keyEnd: '', holder: '', openedAt: Date.now() };
-      rows.set(session.id, schedule({ ...row, expiresAt: 0, dueAt: 0 }, MOVES.opened));
-      return 'opened';
+      const judged = judge([...usage(own.filter(isUnfinished)), ...usage(today)], openings);
+      for (const [at, { session }] of openings.entries()) {
+        if (judged[at] !== 'opened') continue;
+        const row = {
+          ...session,
+          sizes: new Map(),
+          hashes: [],
+          keyEnd: '',
+          holder: '',
+          openedAt: Date.now(),
+        };
+        rows.set(session.id, schedule({ ...row, expiresAt: 0, dueAt: 0 }, MOVES.opened));
+      }
+      return judged;
     },
     find: async (id) => live(id) && { ...(live(id) as Row) },
-    async addChunks(id, sizes, most, mostBytes) {
-      const row = live(id);
-      if (!row) return false;
-      const all = new Map([...row.sizes, ...sizes]);
-      const isSame = [...sizes].every(([hash, size]) => (row.sizes.get(hash) ?? size) === size);
-      if (!isSame || all.size > most || sum(all.values()) > mostBytes) return false;
-      row.sizes = all;
-      if (row.state === 'open') schedule(row, MOVES.open);
-      return true;
-    },
+    addChunks: async (additions) =>
+      additions.map(({ id, sizes, most, mostBytes }) => {
+        const row = live(id);
+        if (!row) return false;
+        const all = new Map([...row.sizes, ...sizes]);
+        const isSame = [...sizes].every(([hash, size]) => (row.sizes.get(hash) ?? size) === size);
+        if (!isSame || all.size > most || sum(all.values()) > mostBytes) return false;
+        row.sizes = all;
+        if (row.state === 'open') schedule(row, MOVES.open);
+        return true;
+      }),
     async claim(id, holder, hashes) {
       const row = live(id);
       const digest = digestOf(hashes);

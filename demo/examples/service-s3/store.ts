@@ -157,7 +157,11 @@ export async function call(method: string, key: string, { signal, ...init }: Cal
 }
 
 /** Calls `work` for all items, eight at a time. After an error, no further call begins. */
-export async function forEach<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>) {
+export async function forEach<T, R>(
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<R>,
+  atOnce = 8,
+) {
   const results: R[] = [];
   // An error in one of the loops ends this generator, and so the other loops.
   const queue = (function* () {
@@ -167,7 +171,7 @@ export async function forEach<T, R>(items: readonly T[], work: (item: T, index: 
     for (const [index, item] of queue) results[index] = await work(item, index);
   };
   // The caller must be able to undo what has started.
-  const ends = await Promise.allSettled(Array.from({ length: 8 }, workAll));
+  const ends = await Promise.allSettled(Array.from({ length: atOnce }, workAll));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return results;
 }

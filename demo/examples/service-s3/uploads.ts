@@ -1,33 +1,50 @@
 // The upload operations as a function from `Request` to `Response`. docs/openapi.json has their bodies.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  allFiles,
+  answerOf,
+  type Body,
+  End,
+  eachFile,
+  MAX_HASHES,
+  only,
+  readBatch,
+  type Step,
+} from './batch.ts';
 import type { Database } from './database.ts';
 import { type createFiles, keyOf, WrongChunks } from './files.ts';
 import { authorize, type Right } from './hooks.ts';
 import { within } from './log.ts';
 import { createGate, must, reply } from './requests.ts';
-import { digestOf, type Session, type Sessions } from './sessions.ts';
+import { type Addition, digestOf, type Opening, type Session, type Sessions } from './sessions.ts';
 import { settings } from './settings.ts';
 import { forEach, presignPut, sizeOf } from './store.ts';
 
 const MIN_PART_BYTES = 5 * 2 ** 20;
 // Limits of one user. Those of a day count all files that were started, canceled ones too.
 const LIMITS = { unfinishedFiles: 1000, filesPerDay: 20_000, bytesPerDay: 500 * 2 ** 30 };
-/** A commit that takes longer is answered with 202, and the browser repeats it. */
+/** A commit that takes longer is answered with 202, and the browser repeats it. In a batch, other files wait for the response. */
 const COMMIT_MS = 20_000;
+const BATCH_COMMIT_MS = 1000;
+/** As many files of a batch are committed at once. */
+const COMMITS_AT_ONCE = 4;
 
-type Body = Record<string, unknown>;
-type Operation = 'open' | 'presign' | 'commit' | 'cancel';
+export type Operation = 'open' | 'presign' | 'commit' | 'cancel' | 'batch';
 const OPERATIONS: Record<string, Operation> = {
   'POST /files/uploadsession': 'open',
   'POST /files/uploadsession/chunks': 'presign',
   'POST /files/uploadsession/commit': 'commit',
+  'POST /files/uploadsession/batch': 'batch',
   'DELETE /files/uploadsession': 'cancel',
 };
 export const operationOf = (request: Request): Operation | undefined =>
   OPERATIONS[`${request.method} ${/\/files\/.*$/.exec(new URL(request.url).pathname)?.[0]}`];
-/** Enough for 100 chunks, or for a name with only escaped characters; and for the 10,000 chunks of a commit. */
-const MAX_BODY_BYTES = { open: 64 * 2 ** 10, presign: 64 * 2 ** 10, commit: 1.5 * 2 ** 20 };
+/** Enough for 100 chunks, or for a name with only escaped characters; for the 10,000 chunks of a commit; and for 64 names. */
+const MAX_BODY_BYTES = {
+  ...{ open: 64 * 2 ** 10, presign: 64 * 2 ** 10 },
+  ...{ commit: 1.5 * 2 ** 20, batch: 512 * 2 ** 10 },
+};
 
 const HASH = /^[0-9a-f]{64}$/;
 /**
@@ -46,27 +63,60 @@ const receiptOf = (id: string, hash: string) =>
     .digest('hex');
 const isSame = (a: string, b: string) => timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-export function createUploads(sessions: Sessions, files: ReturnType<typeof createFiles>, rates?: Database) {
+/** A file, and what the request says of it. */
+interface File {
+  session: Session;
+  body: Body;
+}
+
+export function createUploads(
+  sessions: Sessions,
+  files: ReturnType<typeof createFiles>,
+  report: (error: Error) => void,
+  rates?: Database,
+) {
   const gate = createGate(rates);
 
-  async function open({ user, freeBytes, maxFileBytes }: Right, folder: string, body: Body) {
+  function openingOf({ user, freeBytes, maxFileBytes }: Right, folder: string, body: Body): Opening {
     const { file_name: name, file_size: sizeBytes } = body;
     must(isText(name, NAME) && !/^\.\.?$/.test(name), 400, 'file_name must be a name');
     must(isCount(sizeBytes), 400, 'file_size must be a whole number');
     must(sizeBytes <= maxFileBytes, 413, `a file has at most ${maxFileBytes} bytes`);
     const [id, fileId] = [randomBytes(24), randomBytes(18)].map((bytes) => bytes.toString('base64url'));
     const session = { id: `${id}`, fileId: `${fileId}`, user, folder, name, sizeBytes };
-    const fresh: Session = { ...session, state: 'open', digest: '', sentence: '' };
-    const opened = await sessions.open(fresh, { ...LIMITS, freeBytes });
-    must(opened !== 'many', 429, 'too many unfinished uploads', { 'retry-after': '60' });
-    must(opened !== 'day', 429, 'too many files or bytes in a day', { 'retry-after': '3600' });
-    must(opened !== 'full', 507, 'the user has no space left');
-    return reply(201, { session_id: id });
+    return {
+      session: { ...session, state: 'open', digest: '', sentence: '' },
+      limits: { ...LIMITS, freeBytes },
+    };
   }
 
-  async function presign({ id, user, sizeBytes, state }: Session, { hashes, sizes }: Body) {
+  /** Opens the sessions of files of one user. */
+  async function open(request: Request, user: string, bodies: readonly Body[]): Promise<Step<File>[]> {
+    const rightTo = rightsOf(request, 'open');
+    const openings = await eachFile(bodies, async (body) => {
+      const { parent_id: folder } = body;
+      must(isText(folder, TEXT), 400, 'parent_id must be a text');
+      return { ...openingOf({ ...(await rightTo(folder)), user }, folder, body), body };
+    });
+    const opened = await allFiles(openings, async (some) => {
+      const results = await sessions.open(some);
+      return some.map((opening, at) => ({ ...opening, result: results[at] }));
+    });
+    return eachFile(opened, ({ session, body, result }) => {
+      must(result !== 'many', 429, 'too many unfinished uploads', { 'retry-after': '60' });
+      must(result !== 'day', 429, 'too many files or bytes in a day', { 'retry-after': '3600' });
+      must(result !== 'full', 507, 'the user has no space left');
+      return { session, body };
+    });
+  }
+
+  /** Reads the chunks to add to a session. The session of a finished file takes no more: its receipts are for a repeated commit. */
+  function additionOf(
+    { id, user, sizeBytes, state }: Session,
+    { hashes, sizes }: Body,
+  ): Addition & { user: string; isOver: boolean } {
     must(isHashes(hashes) && hashes.length > 0, 400, 'hashes must be SHA-256 in lower-case hex');
-    must(hashes.length <= 100, 413, 'more than 100 hashes');
+    must(hashes.length <= MAX_HASHES, 413, `more than ${MAX_HASHES} hashes`);
     must(Array.isArray(sizes) && sizes.length === hashes.length, 400, 'set profile.sendSizes');
     const isPossible = (size: unknown) => isCount(size) && size > 0 && size <= sizeBytes;
     must(sizes.every(isPossible), 400, 'a size is not possible');
@@ -75,21 +125,38 @@ export function createUploads(sessions: Sessions, files: ReturnType<typeof creat
     must(isOnce, 400, 'a chunk has two sizes');
     // A file that changes during the upload is sent again in the same session.
     const most = 100 + Math.ceil((2 * sizeBytes) / MIN_PART_BYTES);
-    // The session of a finished file takes no more bytes: its receipts are for a repeated commit.
     const isOver = state !== 'open' && state !== 'committing';
-    const isAdded = isOver || (await sessions.addChunks(id, given, most, 2 * sizeBytes));
-    must(isAdded, 413, 'more chunks than the file can need, or another size than before');
-    const entries = await forEach(hashes, async (hash) => {
-      const size = given.get(hash) ?? 0;
+    return { id, user, sizes: given, most, mostBytes: 2 * sizeBytes, isOver };
+  }
+
+  /** Resolves with the entries of chunks, for each of different sessions. */
+  async function presign(asked: readonly Step<File>[]) {
+    const additions = await eachFile(asked, ({ session, body }) => additionOf(session, body));
+    const added = await allFiles(additions, async (some) => {
+      const open = some.filter(({ isOver }) => !isOver);
+      const results = open.length > 0 ? await sessions.addChunks(open) : [];
+      return some.map((each) => ({ ...each, isAdded: each.isOver || results[open.indexOf(each)] }));
+    });
+    const allowed = await eachFile(added, (each) => {
+      must(each.isAdded, 413, 'more chunks than the file can need, or another size than before');
+      return each;
+    });
+    const chunks = allowed.flatMap((each) =>
+      each instanceof End ? [] : [...each.sizes].map(([hash, size]) => ({ ...each, hash, size })),
+    );
+    const entries = await forEach(chunks, async ({ id, user, hash, size, isOver }) => {
       const key = keyOf('chunks', user, hash);
       const isStored = isOver || (await sizeOf(key)) === size;
       const ticket = isStored ? { upload_url: null } : await presignPut(key, hash, size);
-      return [hash, { receipt: receiptOf(id, hash), ...ticket }];
+      return { id, hash, entry: { receipt: receiptOf(id, hash), ...ticket } };
     });
-    return reply(200, { chunks: Object.fromEntries(entries) });
+    return eachFile(allowed, ({ id }) => {
+      const own = entries.filter((each) => each.id === id);
+      return Object.fromEntries(own.map(({ hash, entry }) => [hash, entry]));
+    });
   }
 
-  async function commit(session: Session, { hashes, receipts }: Body) {
+  async function commit(session: Session, { hashes, receipts }: Body, waitMs: number) {
     must(isHashes(hashes) && hashes.length <= 10_000, 400, 'hashes must be at most 10,000 SHA-256');
     must(isHashes(receipts) && receipts.length === hashes.length, 400, 'send one receipt for each hash');
     const isProven = hashes.every((hash, at) => isSame(receiptOf(session.id, hash), receipts[at] ?? ''));
@@ -105,7 +172,7 @@ export function createUploads(sessions: Sessions, files: ReturnType<typeof creat
       const work = files.commit(session, hashes);
       // If the response is sent before the work ends, the work continues. If it fails then, the next commit tries it again.
       work.catch(() => undefined);
-      await Promise.race([work, sleep(COMMIT_MS, undefined, { ref: false })]);
+      await Promise.race([work, sleep(waitMs, undefined, { ref: false })]);
       found = await sessions.find(session.id);
       // Another commit may have been first.
       if (found) mustBeSame(found);
@@ -130,25 +197,89 @@ export function createUploads(sessions: Sessions, files: ReturnType<typeof creat
     return right;
   }
 
+  /** Returns a function that asks for the right to each folder once. */
+  function rightsOf(request: Request, operation: Operation) {
+    const known = new Map<string, Promise<Right>>();
+    return (folder: string) => {
+      const right = known.get(folder) ?? rightOf(request, operation, folder);
+      known.set(folder, right);
+      return right;
+    };
+  }
+
+  /** Resolves with a session, if it is of this user, who may still upload to its folder. */
+  async function sessionOf(id: unknown, user: string, rightTo: ReturnType<typeof rightsOf>) {
+    const session = typeof id === 'string' && /^[\w-]{32}$/.test(id) ? await sessions.find(id) : undefined;
+    must(session?.user === user, 404, 'no such upload session of this user');
+    await rightTo(session.folder);
+    return session;
+  }
+
+  /** Opens files with their first chunks. What prevents only the presigning leaves a session without `chunks`. */
+  async function openAll(request: Request, user: string, bodies: readonly Body[]) {
+    const opened = await open(request, user, bodies);
+    // A problem of the store or the database is one of all files: the browser asks for the chunks of each alone.
+    const presigned = await presign(opened).catch((error) => opened.map(() => new End(error)));
+    const steps = await eachFile(opened, ({ session: { id }, body: { hashes } }, at) => {
+      const isEmpty = Array.isArray(hashes) && hashes.length === 0;
+      const chunks = isEmpty ? {} : presigned[at];
+      return reply(201, { session_id: id, ...(!(chunks instanceof End) && { chunks }) });
+    });
+    return { steps, hidden: presigned };
+  }
+
+  async function commitAll(request: Request, user: string, bodies: readonly Body[]) {
+    const rightTo = rightsOf(request, 'commit');
+    const endsAt = Date.now() + BATCH_COMMIT_MS;
+    const commitOne = async ({ session: id, ...body }: Body) =>
+      commit(await sessionOf(id, user, rightTo), body, Math.max(0, endsAt - Date.now()));
+    const steps = await forEach(
+      bodies,
+      (body): Promise<Step<Response>> => commitOne(body).catch((error) => new End(error)),
+      COMMITS_AT_ONCE,
+    );
+    return { steps, hidden: [] };
+  }
+
+  async function batch(
+    request: Request,
+    user: string,
+    { isOpen, files: bodies }: ReturnType<typeof readBatch>,
+  ) {
+    const { steps, hidden } = await (isOpen ? openAll : commitAll)(request, user, bodies);
+    const responses = steps.map((step) => (step instanceof End ? replyTo(step.error) : step));
+    const errors = [...steps, ...hidden].flatMap((step) => (step instanceof End ? [step.error] : []));
+    for (const error of new Set(errors)) {
+      const { status } = replyTo(error);
+      // The token has ended meanwhile.
+      if (status === 401) throw error;
+      if (status >= 500 && error instanceof Error) report(error);
+    }
+    return reply(200, { answers: await Promise.all(responses.map(answerOf)) });
+  }
+
   return async (request: Request): Promise<Response> => {
     const operation = operationOf(request);
     // Without `debuginfo`, the uploader says that the page has a wrong URL.
     if (!operation) throw reply(404, { error: 'no such operation' });
     // Before the body is read and the database is asked: strangers must cost little.
     const { user } = await rightOf(request, operation, undefined);
-    return gate.pass(user, async () => {
+    return gate.pass(user, async (more) => {
       const body = operation === 'cancel' ? {} : await gate.read(request, user, MAX_BODY_BYTES[operation]);
-      if (operation === 'open') {
-        const { parent_id: folder } = body;
-        must(isText(folder, TEXT), 400, 'parent_id must be a text');
-        return open(await rightOf(request, operation, folder), folder, body);
+      if (operation === 'batch') {
+        const asked = readBatch(body);
+        const atOnce = asked.isOpen ? 1 : Math.min(asked.files.length, COMMITS_AT_ONCE);
+        await more(asked.requests - 1, atOnce - 1);
+        return batch(request, user, asked);
       }
-      const id = request.headers.get('x-service-uploadsession') ?? '';
-      const session = /^[\w-]{32}$/.test(id) ? await sessions.find(id) : undefined;
-      must(session?.user === user, 404, 'no such upload session of this user');
-      await rightOf(request, operation, session.folder);
-      if (operation === 'presign') return presign(session, body);
-      return operation === 'commit' ? commit(session, body) : cancel(session);
+      if (operation === 'open') {
+        const { session } = only(await open(request, user, [body]));
+        return reply(201, { session_id: session.id });
+      }
+      const id = request.headers.get('x-service-uploadsession');
+      const session = await sessionOf(id, user, rightsOf(request, operation));
+      if (operation === 'presign') return reply(200, { chunks: only(await presign([{ session, body }])) });
+      return operation === 'commit' ? commit(session, body, COMMIT_MS) : cancel(session);
     });
   };
 }
