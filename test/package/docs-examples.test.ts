@@ -79,7 +79,7 @@ describe('The examples of the service', () => {
     assert.deepEqual(body, sessionBody(sent));
     const session = readSession(answer(responseTo(SESSION)), PROFILE);
     for (const { start, headers } of messages) {
-      if (/^(POST|DELETE) \/files\/uploadsession./.test(start))
+      if (/^(POST|DELETE) \/files\/uploadsession(?!\/batch)./.test(start))
         assert.equal(headers['x-service-uploadsession'], session.header);
     }
   });
@@ -102,6 +102,36 @@ describe('The examples of the service', () => {
     const committed = responseTo(`${SESSION}/commit`);
     assert.deepEqual(readCommitted(answer(committed)), committed.body);
     assert.deepEqual(readMissing(answer(request('HTTP/1.1 409')), body.hashes, PROFILE), [body.hashes[0]]);
+  });
+
+  test('open and commit files in batches, with answers like those of the single operations', () => {
+    const batches = messages.filter(({ start }) => start === `${SESSION}/batch`);
+    const answersTo = (batch: Message): Message[] => {
+      const { body } = messages[messages.indexOf(batch) + 1] ?? {};
+      const { answers } = body as { answers: { status: number; body: unknown; retry_after?: number }[] };
+      return answers.map(({ status, body: said, retry_after }) => ({
+        start: `HTTP/1.1 ${status}`,
+        headers: retry_after === undefined ? {} : { 'Retry-After': `${retry_after}` },
+        body: said,
+      }));
+    };
+    const [open, commit] = batches;
+    assert.ok(open && commit && batches.length === 2);
+    const files = (open.body as { open: { file_name: string; hashes: string[] }[] }).open;
+    const [opened, taken, later, ...more] = answersTo(open).map(answer);
+    assert.ok(opened && taken && later);
+    assert.deepEqual([more.length, files.length], [0, 3]);
+    const { header } = readSession(opened, PROFILE);
+    const [file] = (commit.body as { commit: { session: string; hashes: string[] }[] }).commit;
+    const { hashes = [] } = files[0] ?? {};
+    assert.deepEqual([file?.session, file?.hashes], [header, hashes]);
+    assert.equal(readTickets(opened, hashes, PROFILE, RULES).size, 1);
+    assert.equal(readRefusal(taken, 'open', PROFILE).code, 'name-taken');
+    assert.equal(readRefusal(later, 'open', PROFILE).retryAfterMs, 60_000);
+    const [committed, , missing] = answersTo(commit).map(answer);
+    assert.ok(committed && missing);
+    assert.deepEqual(readCommitted(committed), committed.body);
+    assert.deepEqual(readMissing(missing, files[1]?.hashes ?? [], PROFILE), files[1]?.hashes);
   });
 
   test('are errors with the codes of the table', () => {

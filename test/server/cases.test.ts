@@ -19,6 +19,7 @@ const REQUESTS = {
   presign: ['POST', `${SESSION}/chunks`],
   commit: ['POST', `${SESSION}/commit`],
   cancel: ['DELETE', SESSION],
+  batch: ['POST', `${SESSION}/batch`],
 } as const;
 const FILE_BYTES = 9;
 
@@ -30,7 +31,7 @@ interface Service {
 }
 
 async function startReference(): Promise<Service> {
-  const { service, end } = await startRig();
+  const { service, end } = await startRig({ batches: true });
   // Has no right to folder-b.
   const { token } = await service.createToken('vic');
   return { baseUrl: service.baseUrl, token, origin: page, close: end };
@@ -115,6 +116,14 @@ async function reach(service: Service, stage: Case['stage']): Promise<Known & { 
   return { session, hash, receipt, foreignReceipt };
 }
 
+/** A case of a file that can also be one of a batch. */
+const isForBatch = ({ call, body, token }: Case): boolean =>
+  (call === 'open' || call === 'commit') && token === undefined && typeof body !== 'string';
+const OPENED = { parent_id: 'folder-a', file_name: 'a', file_size: 1, hashes: [] };
+const UNKNOWN = { session: 'unknown', hashes: [], receipts: [] };
+/** What else is in the batch. */
+const OTHERS = { open: [OPENED, { ...OPENED, file_size: 0 }], commit: [UNKNOWN, UNKNOWN] };
+
 const SERVICES: Record<string, () => Promise<Service>> = { 'the reference service': startReference };
 for (const variant of Object.keys(VARIANTS) as (keyof typeof VARIANTS)[])
   SERVICES[`the example for S3 on ${variant}`] = () => startS3(variant);
@@ -127,9 +136,12 @@ for (const [name, start] of Object.entries(SERVICES))
     });
     after(() => service.close());
 
-    for (const { what, call, stage, body, status, token, session, answer } of CASES) {
-      const isReference = start === startReference;
-      const wanted = typeof status === 'number' ? status : status[isReference ? 'reference' : 'example'];
+    const isReference = start === startReference;
+    const wantedOf = ({ status }: Case): number =>
+      typeof status === 'number' ? status : status[isReference ? 'reference' : 'example'];
+    for (const each of CASES) {
+      const { what, call, stage, body, token, session, answer } = each;
+      const wanted = wantedOf(each);
       test(`${call}: ${what} is a ${wanted}${stage ? ` (${stage})` : ''}`, async () => {
         const known = stage ? await reach(service, stage) : undefined;
         const passing = await send(service, call, {
@@ -142,6 +154,35 @@ for (const [name, start] of Object.entries(SERVICES))
         assert.deepEqual(description.problemsOf(passing), []);
         if (wanted >= 400) assert.equal(typeof said.debuginfo, 'string');
         if (wanted === 401) assert.match(passing.response.headers['www-authenticate'] ?? '', /^Bearer/);
+        for (const [field, value] of Object.entries((known && answer?.(known)) ?? {}))
+          assert.deepEqual(said[field], value);
+      });
+    }
+
+    for (const each of CASES.filter(isForBatch)) {
+      const { what, call, stage, body, session, answer } = each;
+      const wanted = wantedOf(each);
+      test(`a batch: ${call}: ${what} is a ${wanted}${stage ? ` (${stage})` : ''}`, async () => {
+        const known = stage ? await reach(service, stage) : undefined;
+        const file = { ...(typeof body === 'function' ? body(known) : body) };
+        const isMany = file.hashes?.length > 100;
+        // A body that is too long in bytes would break the connection.
+        if (isMany) file.hashes = file.hashes.slice(0, 101);
+        const [first, last] = OTHERS[call === 'open' ? 'open' : 'commit'];
+        const sent =
+          call === 'open' ? { ...file, hashes: [] } : { ...file, session: session ?? known?.session };
+        const passing = await send(service, 'batch', { body: { [call]: [first, sent, last] } });
+        const { answers } = bodyOf(passing);
+        assert.equal(passing.response.status, isMany ? 413 : 200);
+        assert.deepEqual(description.problemsOf(passing), []);
+        if (isMany) return;
+        const other = call === 'open' ? 201 : 404;
+        assert.deepEqual(
+          answers.map(({ status }: { status: number }) => status),
+          [other, wanted, other],
+        );
+        const said = answers[1].body;
+        assert.equal(typeof said.debuginfo, wanted >= 400 ? 'string' : 'undefined');
         for (const [field, value] of Object.entries((known && answer?.(known)) ?? {}))
           assert.deepEqual(said[field], value);
       });

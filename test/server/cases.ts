@@ -1,5 +1,6 @@
 // What each service must answer to a request of an upload: the reference service, the example for S3, and yours. Tests send each
-// case to both services, which share no code, and compare the answers with docs/openapi.json.
+// case to both services, which share no code, and compare the answers with docs/openapi.json. They also send each file that is
+// opened or committed in a batch.
 
 /** What has happened to the upload before the request. Its file has one chunk of nine bytes, unless the stage says otherwise. */
 export type Stage =
@@ -29,7 +30,7 @@ export interface Statuses {
 
 export interface Case {
   readonly what: string;
-  readonly call: 'open' | 'presign' | 'commit' | 'cancel';
+  readonly call: 'open' | 'presign' | 'commit' | 'cancel' | 'batch';
   readonly stage?: Stage;
   /** A text is sent as it is. */
   readonly body?: unknown | ((known: Known) => unknown);
@@ -201,9 +202,32 @@ const canceled: Case[] = [
   },
 ].map((each) => ({ ...each, call: 'cancel' }));
 
-const CALLS = ['open', 'presign', 'commit', 'cancel'] as const;
+const HASH = 'a'.repeat(64);
+const ofHashes = (...counts: number[]): object[] =>
+  counts.map((count) => ({ ...FILE, hashes: Array(count).fill(HASH), sizes: Array(count).fill(9) }));
+const PROOF = { session: 'unknown', hashes: [HASH], receipts: ['x'] };
+const batched: Case[] = [
+  ...[{}, { open: [FILE], commit: [PROOF] }, { open: [FILE], commit: null }, { files: [FILE] }],
+  ...[{ open: [] }, { commit: [] }, { open: FILE }, { commit: 'x' }, { open: null }, { open: { length: 1 } }],
+]
+  .map((body): Case => ({ what: quoted(body), call: 'batch', body, status: 400 }))
+  .concat(
+    [
+      { what: '64 files', body: { open: Array(64).fill({ ...FILE, hashes: [] }) }, status: 200 },
+      { what: '65 files', body: { open: Array(65).fill(FILE) }, status: 413 },
+      { what: '65 commits', body: { commit: Array(65).fill(PROOF) }, status: 413 },
+      { what: '100 hashes in two files', body: { open: ofHashes(40, 60) }, status: 200 },
+      { what: '101 hashes in two files', body: { open: ofHashes(40, 61) }, status: 413 },
+      { what: '101 hashes in 101 commits', body: { commit: Array(101).fill(PROOF) }, status: 413 },
+      { what: 'files that are no objects', body: { open: [null, 7, 'x', []] }, status: 200 },
+      { what: 'commits that are no objects', body: { commit: [null, 7, 'x', []] }, status: 200 },
+    ].map((each) => ({ ...each, call: 'batch' })),
+  );
+
+const CALLS = ['open', 'presign', 'commit', 'cancel', 'batch'] as const;
 const ofAll: Case[] = CALLS.flatMap((call): Case[] => {
-  const stage = call === 'open' ? {} : ({ stage: 'presigned' } as const);
+  const hasSession = call !== 'open' && call !== 'batch';
+  const stage = hasSession ? ({ stage: 'presigned' } as const) : {};
   const bodies = ['', '{', 'null', '[]', '"x"', '5', '{"a":1}garbage', '\ufeff'];
   return [
     ...['', 'nonsense'].map((token) => ({
@@ -213,15 +237,22 @@ const ofAll: Case[] = CALLS.flatMap((call): Case[] => {
     ...(call === 'cancel'
       ? []
       : bodies.map((body) => ({ what: `the body ${quoted(body)}`, call, ...stage, body, status: 400 }))),
-    ...(call === 'open'
-      ? []
-      : [
+    ...(hasSession
+      ? [
           {
             ...{ what: 'an unknown session', call, ...stage, session: 'unknown', status: 404 },
             ...(call !== 'cancel' && { body: {} }),
           },
-        ]),
+        ]
+      : []),
   ];
 });
 
-export const CASES: readonly Case[] = [...opened, ...presigned, ...committed, ...canceled, ...ofAll];
+export const CASES: readonly Case[] = [
+  ...opened,
+  ...presigned,
+  ...committed,
+  ...canceled,
+  ...batched,
+  ...ofAll,
+];

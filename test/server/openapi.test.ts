@@ -8,6 +8,7 @@ import { type FakeStore, startFakeStore } from '../support/fake-store.ts';
 import { type FaultyServer, type Passing, startFaultyServer } from '../support/mutant-proxy.ts';
 import { closed, Description, walk } from '../support/openapi.ts';
 import { PAGE, type RunningExample, startExample, TOKEN } from '../support/service-s3.ts';
+import { BATCH, delayInBatches, uploadInBatches } from './batches.ts';
 import { challenge, login, redeem } from './sign-in-steps.ts';
 import {
   type Answer,
@@ -27,15 +28,21 @@ const document = JSON.parse(text);
 const description = new Description(document);
 const SESSION = '/files/uploadsession';
 const COMMIT = `${SESSION}/commit`;
-const UPLOADS = ['openSession', 'presignChunks', 'commitSession', 'cancelSession'];
+const UPLOADS = ['openSession', 'presignChunks', 'commitSession', 'cancelSession', 'sendBatch'];
 
 /** Statuses that no exchange here has: they need thousands of requests, or a database that can't be reached. */
 const UNSEEN = [
-  ...['presignChunks 429', 'commitSession 429', 'cancelSession 429'],
-  ...['openSession 503', 'cancelSession 503', 'commitSession 202'],
+  ...['presignChunks 429', 'commitSession 429', 'cancelSession 429', 'sendBatch 429'],
+  ...['openSession 503', 'cancelSession 503', 'sendBatch 503', 'commitSession 202'],
 ];
-/** Fields that no accepted exchange here has: no service sends the first one, and the second one needs a passkey. */
-const UNSENT = ['/components/schemas/Entry method', '/components/schemas/ChallengeRequest credential'];
+/** Fields that no accepted exchange here has. No service sends the first one. */
+const UNSENT = [
+  '/components/schemas/Entry method',
+  // Needs a passkey.
+  '/components/schemas/ChallengeRequest credential',
+  // The object may have any other field, too.
+  '/components/schemas/BatchFile/allOf/1 sizes',
+];
 
 const exchanges: Passing[] = [];
 
@@ -166,7 +173,7 @@ async function uploadWrong({ service }: Rig): Promise<void> {
   const [chunk = new Uint8Array()] = randomChunks(10);
   const { passport, hashes, receipts } = await begin(alice, [chunk]);
   const header = { ...bearer, 'x-service-uploadsession': passport };
-  for (const path of [SESSION, `${SESSION}/chunks`, COMMIT]) {
+  for (const path of [SESSION, `${SESSION}/chunks`, COMMIT, BATCH]) {
     const headers = { ...header, 'content-type': 'text/plain' };
     assert.equal((await ask(service, 'POST', path, { headers, body: '{}' })).status, 415);
   }
@@ -216,7 +223,7 @@ async function exceed({ service }: Rig): Promise<void> {
 test('docs/openapi.json describes the reference service', async () => {
   const { proxy, seen } = await startProxy();
   const publicUrls = { service: proxy.origin };
-  const rig = await startRig({ publicUrls });
+  const rig = await startRig({ publicUrls, batches: true });
   const strict = await startRig({ publicUrls, rateLimit: { requests: 1, windowMs: 60_000 } });
   try {
     proxy.target = `http://127.0.0.1:${rig.service.servicePort}`;
@@ -229,6 +236,8 @@ test('docs/openapi.json describes the reference service', async () => {
     await signIn(rig);
     await signInWrong(rig);
     await fill(rig);
+    await uploadInBatches(proxy.origin, page, own.token, ({ passport }) => passport);
+    await delayInBatches(rig, proxy.origin, own.token);
     await uploadWrong(rig);
     proxy.target = `http://127.0.0.1:${strict.service.servicePort}`;
     await exceed(strict);
@@ -269,6 +278,7 @@ describe('docs/openapi.json describes the example for S3', () => {
       failuresOf(report).filter((failure) => !/^put-|^presign-signed/.test(failure)),
       [],
     );
+    await uploadInBatches(proxy.origin, PAGE, TOKEN, ({ session_id: id }) => id);
     assertDescribed(seen, UPLOADS);
   });
 

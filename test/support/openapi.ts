@@ -36,6 +36,13 @@ export function walk(node: unknown, visit: (node: Node, pointer: string) => void
   for (const [name, value] of Object.entries(node)) walk(value, visit, `${pointer}/${escaped(name)}`);
 }
 
+/** False if the service has refused the request, or a file of a batch. */
+function isAccepted({ response: { status, body } }: Passing): boolean {
+  if (status < 200 || status >= 300) return false;
+  const { answers = [] } = body.length > 0 ? JSON.parse(body.toString()) : {};
+  return !answers.some((answer: { readonly status: number }) => answer.status >= 400);
+}
+
 export class Description {
   readonly operations: readonly Operation[];
   readonly #document: Node;
@@ -93,7 +100,7 @@ export class Description {
       const found = this.at(`${operation.pointer}/responses/${status}`);
       problems.push(...this.#headersIn(found, headers), ...this.#bodyIn(found, headers, body));
     }
-    if (status >= 200 && status < 300) problems.push(...this.#requestIn(operation, passing));
+    if (isAccepted(passing)) problems.push(...this.#requestIn(operation, passing));
     return problems.map((problem) => `${operation.id} ${status}: ${problem}`);
   }
 
