@@ -48,9 +48,9 @@ function createOpen(uploads: Uploads): Work {
 }
 
 function createCommit(uploads: Uploads): Work {
-  // Commits that go on after their batch was answered, by the passport. One at a time, so that repetitions cost no more.
+  // Commits that continue after their batch was answered, by the passport. One at a time, so that repetitions cost no more.
   const running = new Map<string, Promise<Answer>>();
-  // These commits go on when their client leaves.
+  // These commits continue when their client leaves.
   const { signal } = new AbortController();
 
   return async (user, { session, ...body }) => {

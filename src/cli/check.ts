@@ -12,6 +12,7 @@ export type Section =
   | 'commit-that-takes-a-while'
   | 'commit-whose-response-is-lost'
   | 'cancel'
+  | 'batches-for-many-small-files'
   | 'errors'
   | 'what-the-service-must-do-for-a-page'
   | 'what-the-uploader-checks'

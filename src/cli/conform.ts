@@ -2,6 +2,7 @@
 
 import type { Check } from './check.ts';
 import { AUTH_CHECKS } from './checks/auth.ts';
+import { BATCH_CHECKS } from './checks/batch.ts';
 import { CANCEL_CHECKS, COMMIT_CHECKS } from './checks/commit.ts';
 import { CORS_CHECKS } from './checks/cors.ts';
 import { PRESIGN_CHECKS } from './checks/presign.ts';
@@ -19,6 +20,7 @@ export const CHECKS: readonly Check[] = [
   ...PUT_CHECKS,
   ...COMMIT_CHECKS,
   ...CANCEL_CHECKS,
+  ...BATCH_CHECKS,
   ...AUTH_CHECKS,
   ...CORS_CHECKS,
 ];

@@ -11,8 +11,8 @@ import { FoundSettings } from './settings.ts';
 import { Shown } from './shown.ts';
 import { type Address, targetOf } from './target.ts';
 
-export type Operation = 'open' | 'presign' | 'commit' | 'cancel';
-export const OPERATIONS: readonly Operation[] = ['open', 'presign', 'commit', 'cancel'];
+export type Operation = 'open' | 'presign' | 'commit' | 'cancel' | 'batch';
+export const OPERATIONS: readonly Operation[] = ['open', 'presign', 'commit', 'cancel', 'batch'];
 
 /** A chunk that the checks create. */
 export interface Piece {
@@ -74,8 +74,9 @@ export class Context {
   /** The response to the first presign request, sent as the uploader does by default. */
   firstPresign: Exchange | undefined;
   partBytes = SMALL_PART;
+  /** Sessions that are canceled at the end. */
+  readonly toCancel: string[] = [];
   readonly #once = new Map<string, Promise<unknown>>();
-  readonly #sessions: string[] = [];
 
   constructor(options: Options) {
     this.options = options;
@@ -94,10 +95,11 @@ export class Context {
 
   /** Throws `Skip` if the service does not have the operation. */
   urlOf(operation: Operation): string {
-    const { baseUrl, sessionPath, chunksPath, commitPath, cancelPath } = this.options;
-    const path = { open: sessionPath, presign: chunksPath, commit: commitPath, cancel: cancelPath }[
-      operation
-    ];
+    const { baseUrl, sessionPath, chunksPath, commitPath, cancelPath, batchPath } = this.options;
+    const path = {
+      ...{ open: sessionPath, presign: chunksPath },
+      ...{ commit: commitPath, cancel: cancelPath, batch: batchPath },
+    }[operation];
     if (path === undefined) throw new Skip(`there is no ${operation} operation`);
     const { href } = new URL(/^https?:/.test(path) ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`);
     // Requests below the base URL have the token.
@@ -111,7 +113,7 @@ export class Context {
   headerNames(operation: Operation): string[] {
     const names = operation === 'cancel' ? [] : ['content-type'];
     if (this.options.token !== undefined) names.push(this.options.authHeader.toLowerCase());
-    return operation === 'open' ? names : [...names, SESSION_HEADER];
+    return operation === 'open' || operation === 'batch' ? names : [...names, SESSION_HEADER];
   }
 
   async call(operation: Operation, given: CallOptions = {}): Promise<Exchange> {
@@ -159,15 +161,28 @@ export class Context {
 
   /**
    * Throws `Skip` if the service does not have the operation: if its path was not given, and it responds with 404, 405 or 501 to a
-   * correct request.
+   * correct request, or to a batch with anything but a 2xx, because this path may be one of another operation.
    */
   async require(operation: Operation): Promise<void> {
     this.urlOf(operation);
     if (this.options.given.includes(operation)) return;
-    const response = operation === 'commit' ? (await this.round()).commits[0] : await this.canceled();
-    if (!response || ABSENT.includes(response.status))
+    if (await this.#isAbsent(operation))
       throw new Skip(`there is no ${operation} operation; set --${operation}-path if there is one`);
   }
+
+  async #isAbsent(operation: Operation): Promise<boolean> {
+    if (operation === 'batch') return !isOk(await this.batch());
+    const response = operation === 'commit' ? (await this.round()).commits[0] : await this.canceled();
+    return !response || ABSENT.includes(response.status);
+  }
+
+  /** The response to the first batch, which opens a file. */
+  batch = (): Promise<Exchange> =>
+    this.once('file in a batch', async () => {
+      const { bodyOf } = await this.dialect();
+      const file = { ...this.sessionBody(), ...bodyOf([this.piece(SMALL_PART)]) };
+      return this.call('batch', { body: { open: [file] } });
+    });
 
   /** The response to the first cancellation. */
   canceled = (): Promise<Exchange> =>
@@ -211,7 +226,7 @@ export class Context {
     const opened = await this.open({ file_size: fileBytes });
     const session = isOk(opened) ? dialect.sessionOf(opened) : undefined;
     if (session === undefined) throw new Skip(`no session: ${describe(opened)}`);
-    this.#sessions.push(session);
+    this.toCancel.push(session);
     return session;
   }
 
@@ -356,7 +371,7 @@ export class Context {
       () => true,
       () => false,
     );
-    if (hasCancel) for (const session of this.#sessions) await this.call('cancel', { session });
+    if (hasCancel) for (const session of this.toCancel) await this.call('cancel', { session });
   }
 }
 

@@ -4,6 +4,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import type { Address } from './target.ts';
 
 export interface Exchange {
@@ -123,4 +124,16 @@ export function deniedHeaders({ headers }: Exchange, names: readonly string[]): 
   return names.filter(
     (name) => !allowed.includes(name) && (name === 'authorization' || !allowed.includes('*')),
   );
+}
+
+/** Names of fields that may have another value in each response. */
+export const OF_THE_REQUEST = /request|trace|correlation|time|date|_at$/i;
+
+/** Returns the names of the fields in which two responses differ. */
+export function differences(first: Exchange, second: Exchange): readonly string[] {
+  const [before, after] = [first.json, second.json].map((json) =>
+    isFields(json) ? json : { response: json },
+  );
+  const names = Object.keys({ ...before, ...after });
+  return names.filter((name) => !isDeepStrictEqual(before?.[name], after?.[name]));
 }

@@ -12,7 +12,7 @@ export const HELP = `Checks a running service, and prints the settings that make
   --token-file FILE     file with the token ("-" is the standard input), or set SECURE_UPLOADER_TOKEN
   --second-token-file FILE    token of another user, to check that users are separated
   --origin ORIGIN       origin of the page; without it, CORS is not checked
-  --session-path, --chunks-path, --commit-path, --cancel-path PATH    as the attributes; "none" if there is none
+  --session-path, --chunks-path, --commit-path, --cancel-path, --batch-path PATH    as the attributes; "none" if there is none
   --auth-header NAME, --auth-scheme NAME, --upload-origins URL    as the attributes
   --field NAME=VALUE    field of the request that opens a session (profile.sessionFields), repeatable
   --hash NAME           sha-256 (default) or blake3, for which no bytes are sent
@@ -34,8 +34,9 @@ export interface Options {
   /** `undefined` if there is no such operation. */
   readonly commitPath: string | undefined;
   readonly cancelPath: string | undefined;
+  readonly batchPath: string | undefined;
   /** Operations whose path the caller gave, so that they must exist. */
-  readonly given: readonly ('open' | 'presign' | 'commit' | 'cancel')[];
+  readonly given: readonly ('open' | 'presign' | 'commit' | 'cancel' | 'batch')[];
   readonly authHeader: string;
   readonly authScheme: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -59,6 +60,7 @@ const OPTIONS = {
   'chunks-path': text,
   'commit-path': text,
   'cancel-path': text,
+  'batch-path': text,
   'auth-header': text,
   'auth-scheme': text,
   'upload-origins': text,
@@ -99,10 +101,12 @@ export function readOptions(args: readonly string[]): Options | undefined {
     chunksPath: values['chunks-path'] ?? '/files/uploadsession/chunks',
     commitPath: pathOf(values['commit-path'], '/files/uploadsession/commit'),
     cancelPath: pathOf(values['cancel-path'], '/files/uploadsession'),
+    batchPath: pathOf(values['batch-path'], '/files/uploadsession/batch'),
     given: [
       ...(['open', 'presign'] as const),
       ...(values['commit-path'] === undefined ? [] : (['commit'] as const)),
       ...(values['cancel-path'] === undefined ? [] : (['cancel'] as const)),
+      ...(values['batch-path'] === undefined ? [] : (['batch'] as const)),
     ],
     authHeader: values['auth-header'] ?? 'Authorization',
     authScheme: values['auth-scheme'] ?? 'Bearer',

@@ -1,5 +1,5 @@
-// Batches of the reference service: many files in one request, each answered as if it were alone. cases.test.ts sends each case of a
-// single operation in a batch, too.
+// Batches of the reference service: many files in one request, each answered as if it were alone. cases.test.ts sends each case
+// of a single operation in a batch, too.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { ServiceOptions } from '../../demo/server/server.ts';
@@ -237,7 +237,7 @@ describe('A batch', () => {
     assert.deepEqual(statuses(committed), [200, 422]);
   });
 
-  test('answers 202 for a commit that takes longer than a second, which goes on', async () => {
+  test('answers 202 for a commit that takes longer than a second, which continues', async () => {
     const [quick, slow] = (await prepare('quick', 'slow')) as {
       session: string;
       hashes: string[];

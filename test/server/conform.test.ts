@@ -12,6 +12,7 @@ import { type FaultyServer, startFaultyServer } from '../support/mutant-proxy.ts
 import { COMMIT, changed, known, onlyFor, respond } from '../support/mutations.ts';
 import { OTHER_TOKEN, type OtherService, startOtherService } from '../support/other-service.ts';
 import { ACCESS_MUTANTS } from './mutants-of-access.ts';
+import { BATCH_MUTANTS } from './mutants-of-batches.ts';
 import { UPLOAD_MUTANTS } from './mutants-of-upload.ts';
 import { page, type Rig, startRig } from './support.ts';
 
@@ -28,7 +29,7 @@ describe('The checks of conform', () => {
   test('have different ids, and sections of the documentation', () => {
     const ids = CHECKS.map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);
-    assert.ok(ids.length > 130, `${ids.length} checks`);
+    assert.ok(ids.length > 150, `${ids.length} checks`);
     const text = readFileSync(new URL('../../docs/service.md', import.meta.url), 'utf8');
     const anchors = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
       title
@@ -47,7 +48,8 @@ describe('The checks of conform', () => {
 const SETTINGS: Readonly<Record<string, Partial<ServiceOptions>>> = {
   'its defaults': {},
   'URLs that do not tell their lifetime': { urlTellsExpiry: false },
-  'small batches': { maxHashesPerBatch: 10 },
+  'small presign requests': { maxHashesPerBatch: 10 },
+  batches: { batches: true },
   'small files and chunks': { maxFileBytes: 2 ** 20, maxChunkBytes: 2 ** 16 },
   'cookies for pages of other sites': { cookie: 'cross-site' },
   'another host name': { host: 'localhost' },
@@ -72,6 +74,17 @@ describe('conform gives no false alarm', () => {
       }
     });
   }
+
+  test('for a service with batches at the usual path, which it finds', async () => {
+    for (const batches of [false, true]) {
+      const rig = await startRig({ batches });
+      const report = await runConform({ ...(await optionsFor(rig)), only: 'batch-' });
+      await rig.end();
+      assert.deepEqual(failuresOf(report), []);
+      assert.equal(report.passed > 0 && report.skipped === 0, batches);
+      assert.equal(report.html.includes('batch-path="/files/uploadsession/batch"'), batches);
+    }
+  });
 
   test('for a page on the origin of the service, which needs no CORS', async () => {
     const rig = await startRig();
@@ -155,10 +168,11 @@ describe('conform finds the fault of a service that', () => {
   let options: Record<string, string>;
   before(async () => {
     [service, storage] = [await startFaultyServer(), await startFaultyServer()];
-    rig = await startRig({ publicUrls: { service: service.origin, storage: storage.origin } });
+    const publicUrls = { service: service.origin, storage: storage.origin };
+    rig = await startRig({ publicUrls, batches: true });
     service.target = `http://127.0.0.1:${rig.service.servicePort}`;
     storage.target = `http://127.0.0.1:${rig.service.storagePort}`;
-    options = await optionsFor(rig);
+    options = { ...(await optionsFor(rig)), 'batch-path': '/files/uploadsession/batch' };
     known.token = options.token ?? '';
   });
   after(async () => {
@@ -189,7 +203,11 @@ describe('conform finds the fault of a service that', () => {
     assert.doesNotMatch(JSON.stringify(found), /422/);
   });
 
-  for (const { fault, check, needsAll, ...mutations } of [...UPLOAD_MUTANTS, ...ACCESS_MUTANTS]) {
+  for (const { fault, check, needsAll, ...mutations } of [
+    ...UPLOAD_MUTANTS,
+    ...ACCESS_MUTANTS,
+    ...BATCH_MUTANTS,
+  ]) {
     test(fault, async () => {
       service.mutation = mutations.service ?? {};
       storage.mutation = mutations.storage ?? {};

@@ -16,6 +16,7 @@ export const SESSION = 'POST /files/uploadsession';
 export const CHUNKS = 'POST /files/uploadsession/chunks';
 export const COMMIT = 'POST /files/uploadsession/commit';
 export const CANCEL = 'DELETE /files/uploadsession';
+export const BATCH = 'POST /files/uploadsession/batch';
 
 // biome-ignore lint/suspicious/noExplicitAny: mutations change any field of the JSON.
 export type Json = any;

@@ -14,6 +14,8 @@ async function ask(c: Context, operation: Operation, token: string | undefined):
   if (c.options.token === undefined) throw new Skip('the service needs no token');
   await c.require(operation);
   if (operation === 'open') return c.call('open', { body: c.sessionBody(), token });
+  if (operation === 'batch')
+    return c.call('batch', { body: { open: [c.sessionBody({ hashes: [] })] }, token });
   if (operation === 'cancel') return c.call('cancel', { session: await c.session(1000), token });
   const upload = operation === 'commit' ? await c.storedUpload() : await c.upload(500);
   if (operation === 'commit') return c.commit(upload, {}, { token });

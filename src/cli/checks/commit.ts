@@ -1,9 +1,8 @@
 // Completing and canceling an upload.
 
-import { isDeepStrictEqual } from 'node:util';
 import { type Check, row, table } from '../check.ts';
 import { type Context, isPending, stateOf, type Upload } from '../context.ts';
-import { type Exchange, isFields } from '../exchange.ts';
+import { differences, isFields, OF_THE_REQUEST } from '../exchange.ts';
 import { accepted, describe, fail, isOk, isRefused, judge, pass, quick, refused, Skip } from '../finding.ts';
 
 const SECTION = 'commit';
@@ -13,18 +12,6 @@ const DIFFERS = 'your-service-differs-set-this';
 async function mustFail(c: Context, change: Readonly<Record<string, unknown>>) {
   const upload = await c.storedUpload();
   return refused(await c.commit(upload, change));
-}
-
-/** Names of fields that may have another value in each response. */
-const OF_THE_REQUEST = /request|trace|correlation|time|date|_at$/i;
-
-/** Returns the names of the fields in which two responses differ. */
-function differences(first: Exchange, second: Exchange): readonly string[] {
-  const [before, after] = [first.json, second.json].map((json) =>
-    isFields(json) ? json : { response: json },
-  );
-  const names = Object.keys({ ...before, ...after });
-  return names.filter((name) => !isDeepStrictEqual(before?.[name], after?.[name]));
 }
 
 /** Resolves with a session that was canceled. */

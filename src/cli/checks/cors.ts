@@ -39,8 +39,8 @@ async function successOf(c: Context, operation: Operation): Promise<Exchange> {
   if (operation === 'open') return c.opened();
   if (operation === 'presign') return (await c.upload(500)).presigned;
   if (operation === 'commit') return (await c.committed()).commit;
-  await c.require('cancel');
-  return c.canceled();
+  await c.require(operation);
+  return operation === 'batch' ? c.batch() : c.canceled();
 }
 
 function exposes(c: Context, response: Exchange, name: string): Finding {
