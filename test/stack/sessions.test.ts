@@ -131,7 +131,7 @@ describe('Sessions of the example in PostgreSQL', () => {
     });
     const openings = Array.from({ length: 64 }, () => ({ session: sessionOf('user-batch'), limits: PLENTY }));
     const additions = openings.map(({ session: { id } }, at) => ({
-      ...{ id, most: 10, mostBytes: 10 },
+      ...{ id, most: 10, mostBytes: 10, isOpening: false },
       sizes: new Map(['a', 'b'].slice(0, at < 36 ? 2 : 1).map((hash) => [hash, 1])),
     }));
     assert.deepEqual(await sessions.open(openings), Array(64).fill('opened'));

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { Addition, Limits, Opening } from '../../demo/examples/service-s3/sessions.ts';
+import { type Addition, DAY_MS, type Limits, type Opening } from '../../demo/examples/service-s3/sessions.ts';
 import { addTo, openOne, PLENTY, type Setup, sessionOf } from './session-steps.ts';
+
+const HOUR_MS = 3_600_000;
 
 /** Adds the tests. `start` returns the same rows for each test, so each test uses its own users. */
 export function testBatches(start: () => Setup): void {
@@ -65,7 +67,7 @@ export function testBatches(start: () => Setup): void {
     const [first = '', second = '', third = '', fourth = ''] = ids;
     assert.ok(await addTo(one, second, new Map([['a', 2]]), 3, 10));
     const addition = (id: string, chunks: [string, number][], most = 3): Addition => ({
-      ...{ id, sizes: new Map(chunks), most, mostBytes: 10 },
+      ...{ id, sizes: new Map(chunks), most, mostBytes: 10, isOpening: false },
     });
     const results = await other.addChunks([
       addition(fourth, [
@@ -123,5 +125,40 @@ export function testBatches(start: () => Setup): void {
         (await Promise.all([more([second, fourth]), more([fourth, second]), more([second])])).flat(),
         Array(5).fill(true),
       );
+  });
+
+  test('keeps a session for an hour if its chunks came with the opening, and for a week after a later request', async () => {
+    const { one, other, pass } = start();
+    const user = randomUUID();
+    const sessions = ['left', 'presigned', 'committed', 'late'].map(() => sessionOf(user));
+    const ids = sessions.map(({ id }) => id);
+    const [left = '', presigned = '', committed = '', late = ''] = ids;
+    await one.open(sessions.map((session) => ({ session, limits: PLENTY })));
+    const addition = (id: string, isOpening: boolean): Addition => ({
+      ...{ id, sizes: new Map([['a', 1]]), most: 3, mostBytes: 10, isOpening },
+    });
+    await pass(HOUR_MS / 2);
+    assert.deepEqual(await one.addChunks(ids.map((id) => addition(id, true))), Array(4).fill(true));
+    // Of one call, each counts for itself.
+    const again = [addition(left, true), addition(presigned, false)];
+    assert.deepEqual(await other.addChunks(again), [true, true]);
+    assert.ok(await one.claim(committed, '', ['a']));
+    await pass(HOUR_MS / 2 - 60_000);
+    for (const id of ids) assert.ok(await one.find(id));
+    await pass(120_000);
+    const found = await Promise.all([left, presigned, committed, late].map((id) => other.find(id)));
+    assert.deepEqual(found.map(Boolean), [false, true, true, false]);
+    assert.equal((await other.addChunks([addition(late, false)]))[0], false);
+    // Nor is the work for it postponed: its chunks are deleted when the URLs have expired.
+    await pass(HOUR_MS / 6);
+    const ended = new Set<string>();
+    for (let work = await one.takeWork(user, 'ended', []); work; work = await one.takeWork(user, 'ended', []))
+      ended.add(work.id);
+    assert.deepEqual(
+      ids.map((id) => ended.has(id)),
+      [true, false, false, true],
+    );
+    await pass(6 * DAY_MS);
+    assert.ok(await one.find(presigned));
   });
 }

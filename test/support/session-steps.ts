@@ -31,4 +31,4 @@ export const addTo = async (
   sizes: Map<string, number>,
   most: number,
   mostBytes: number,
-): Promise<unknown> => (await sessions.addChunks([{ id, sizes, most, mostBytes }]))[0];
+): Promise<unknown> => (await sessions.addChunks([{ id, sizes, most, mostBytes, isOpening: false }]))[0];

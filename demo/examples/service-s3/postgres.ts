@@ -67,16 +67,17 @@ export function postgresSessions({ run, transaction }: Database): Sessions {
           const chunks = additions.flatMap(({ id, sizes }) => [...sizes].map((chunk) => [id, ...chunk]));
           const column = (at: number) => chunks.map((chunk) => chunk[at]);
           const { rows } = await client.query(
-            `with asked as (select * from unnest($1::text[], $2::bigint[], $3::bigint[]) asked (id, most, most_bytes)),
+            `with asked as (select * from
+               unnest($1::text[], $2::bigint[], $3::bigint[], $7::bool[]) asked (id, most, most_bytes, opening)),
              given as (select * from unnest($4::text[], $5::text[], $6::bigint[]) given (id, hash, size)),
              known as (select session_id id, hash, size_bytes size from upload_chunks where session_id = any($1)),
              merged as (select id, hash, max(size) size, min(size) <> max(size) other
                from (select * from given union all select * from known) chunk group by id, hash),
              sums as (select id, count(*) count, sum(size) bytes, bool_or(other) other from merged group by id),
-             fit as (select id, user_id from asked join sums using (id) join upload_sessions using (id)
+             fit as (select id, user_id, opening from asked join sums using (id) join upload_sessions using (id)
                where ${LIVE} and not other and count <= most and bytes <= most_bytes),
              extended as (update upload_sessions set expires_at = greatest(expires_at, ${after(expiresMs)}),
-               due_at = case state when 'open' then ${after(dueMs)} else due_at end where id in (select id from fit)),
+               due_at = case state when 'open' then ${after(dueMs)} else due_at end where id in (select id from fit where not opening)),
              added as (insert into upload_chunks
                select id, user_id, hash, size from fit join given using (id) on conflict do nothing)
            select id from fit`,
@@ -85,6 +86,7 @@ export function postgresSessions({ run, transaction }: Database): Sessions {
               additions.map(({ most }) => most),
               additions.map(({ mostBytes }) => mostBytes),
               ...[column(0), column(1), column(2)],
+              additions.map(({ isOpening }) => isOpening),
             ],
           );
           return ids.map((id) => rows.some((row) => row.id === id));

@@ -57,6 +57,10 @@ export interface Addition {
   sizes: Map<string, number>;
   most: number;
   mostBytes: number;
+  /**
+   * True if the chunks came with the opening: the browser may not have got the response, so the session expires as if it had none.
+   */
+  isOpening: boolean;
 }
 
 export type Opened = 'opened' | 'many' | 'full' | 'day';
@@ -101,7 +105,7 @@ const URLS_MS = 600_000;
 
 /** What a move changes: the state, when the next work is due, and when the session expires. */
 export const MOVES = {
-  /** Until a chunk is presigned: the browser may not have got the response. */
+  /** Until a request for chunks or a commit: the browser may not have got the response. */
   opened: { state: 'open', dueMs: HOUR_MS + URLS_MS, expiresMs: HOUR_MS },
   open: { state: 'open', dueMs: WEEK_MS + URLS_MS, expiresMs: WEEK_MS },
   /** A commit that has failed. It is tried again after a while, or when the browser repeats it. */
@@ -168,14 +172,14 @@ export function memorySessions(): Sessions {
     },
     find: async (id) => live(id) && { ...(live(id) as Row) },
     addChunks: async (additions) =>
-      additions.map(({ id, sizes, most, mostBytes }) => {
+      additions.map(({ id, sizes, most, mostBytes, isOpening }) => {
         const row = live(id);
         if (!row) return false;
         const all = new Map([...row.sizes, ...sizes]);
         const isSame = [...sizes].every(([hash, size]) => (row.sizes.get(hash) ?? size) === size);
         if (!isSame || all.size > most || sum(all.values()) > mostBytes) return false;
         row.sizes = all;
-        if (row.state === 'open') schedule(row, MOVES.open);
+        if (row.state === 'open' && !isOpening) schedule(row, MOVES.open);
         return true;
       }),
     async claim(id, holder, hashes) {

@@ -114,6 +114,7 @@ export function createUploads(
   function additionOf(
     { id, user, sizeBytes, state }: Session,
     { hashes, sizes }: Body,
+    isOpening: boolean,
   ): Addition & { user: string; isOver: boolean } {
     must(isHashes(hashes) && hashes.length > 0, 400, 'hashes must be SHA-256 in lower-case hex');
     must(hashes.length <= MAX_HASHES, 413, `more than ${MAX_HASHES} hashes`);
@@ -126,12 +127,12 @@ export function createUploads(
     // A file that changes during the upload is sent again in the same session.
     const most = 100 + Math.ceil((2 * sizeBytes) / MIN_PART_BYTES);
     const isOver = state !== 'open' && state !== 'committing';
-    return { id, user, sizes: given, most, mostBytes: 2 * sizeBytes, isOver };
+    return { id, user, sizes: given, most, mostBytes: 2 * sizeBytes, isOpening, isOver };
   }
 
   /** Resolves with the entries of chunks, for each of different sessions. */
-  async function presign(asked: readonly Step<File>[]) {
-    const additions = await eachFile(asked, ({ session, body }) => additionOf(session, body));
+  async function presign(asked: readonly Step<File>[], isOpening = false) {
+    const additions = await eachFile(asked, ({ session, body }) => additionOf(session, body, isOpening));
     const added = await allFiles(additions, async (some) => {
       const open = some.filter(({ isOver }) => !isOver);
       const results = open.length > 0 ? await sessions.addChunks(open) : [];
@@ -219,7 +220,7 @@ export function createUploads(
   async function openAll(request: Request, user: string, bodies: readonly Body[]) {
     const opened = await open(request, user, bodies);
     // A problem of the store or the database is one of all files: the browser asks for the chunks of each alone.
-    const presigned = await presign(opened).catch((error) => opened.map(() => new End(error)));
+    const presigned = await presign(opened, true).catch((error) => opened.map(() => new End(error)));
     const steps = await eachFile(opened, ({ session: { id }, body: { hashes } }, at) => {
       const isEmpty = Array.isArray(hashes) && hashes.length === 0;
       const chunks = isEmpty ? {} : presigned[at];
