@@ -14,17 +14,26 @@ import { type Answer, ask, hashOf, randomChunks } from './support.ts';
 const GO = join(temporaryFolder(), 'go');
 /**
  * The token of a user is the name. Files whose name begins with `slow` are scanned until there is a file `GO`. A request that asks
- * for the right to a folder twice fails, and one for the folder `held` waits for `GO`, too.
+ * twice for the same right to a folder fails, and one for the folder `held` waits for `GO`, too.
  */
 const HOOKS = `import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 const asked = new WeakMap();
+let [now, most] = [0, 0];
 export async function authorize(request, { operation, folder }) {
   const user = /^Bearer (user-\\w+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
   if (!user) return 401;
   const known = asked.get(request) ?? [];
-  asked.set(request, [...known, folder]);
-  if (folder === 'broken' || known.includes(folder)) throw new Error('the hook is broken');
+  const once = operation + folder;
+  asked.set(request, [...known, once]);
+  if (folder === 'broken' || known.includes(once)) throw new Error('the hook is broken');
+  if (folder?.startsWith('many')) {
+    most = Math.max(most, ++now);
+    await sleep(20);
+    now -= 1;
+    console.log(JSON.stringify({ level: 'info', most }));
+  }
+  if (folder === 'no-chunks' && operation === 'presign') return 403;
   if (folder === 'ended') return 401;
   while (folder === 'held' && !existsSync('${GO}')) await sleep(20);
   return folder === 'forbidden' ? 403 : { user, freeBytes: 1000, maxFileBytes: 500 };
@@ -144,6 +153,54 @@ test('a store that can’t be reached leaves sessions without chunks, whose reas
   const committed = await post('away', { commit: [...commit, { ...commit[0], receipts: ['x'] }] });
   assert.deepEqual(statuses(committed), [503, 400]);
   assert.equal(committed.body.answers[0].retry_after, 5);
+});
+
+const chunksOf = ({ body }: Answer): boolean[] =>
+  body.answers.map((answer: Answer) => answer.body.chunks !== undefined);
+
+test('a chunk that the store can’t be asked for costs its own file its chunks, and no other one', async () => {
+  const chunks = Array.from({ length: 20 }, () => randomChunks(9, 8));
+  const bad = hashOf(chunks[7]?.[1] ?? new Uint8Array());
+  store.fault = ({ purpose, key }) => (purpose === 'head' && key.endsWith(bad) ? { status: 403 } : undefined);
+  const opened = await post('part', { open: chunks.map((each, at) => fileOf(`${at}`, each)) });
+  assert.deepEqual(
+    chunksOf(opened),
+    chunks.map((_, at) => at !== 7),
+  );
+});
+
+test('a store that does not respond costs an opening about a second, and the chunks of what it holds', async () => {
+  const [slow, ...quick] = Array.from({ length: 12 }, () => randomChunks(9));
+  const held = hashOf(slow?.[0] ?? new Uint8Array());
+  store.fault = ({ purpose, key }) => (purpose === 'head' && key.endsWith(held) ? 'hang' : undefined);
+  const beginMs = performance.now();
+  const all = [slow ?? [], ...quick].map((each, at) => fileOf(`${at}`, each));
+  const opened = await post('hang', { open: all });
+  assert.ok(performance.now() - beginMs < 5000, 'the store has ten seconds for a single request');
+  assert.deepEqual(chunksOf(opened), [false, ...Array(11).fill(true)]);
+  assert.match(problems().at(-1) ?? '', /TimeoutError/);
+});
+
+test('an opening asks for the right to presign, and at most four hooks at once', async () => {
+  const [chunk = new Uint8Array()] = randomChunks(9);
+  const opened = await post('presign', {
+    open: [fileOf('a', [chunk], 'no-chunks'), fileOf('b', [], 'no-chunks'), fileOf('c', [chunk])],
+  });
+  assert.deepEqual(statuses(opened), [201, 201, 201]);
+  assert.deepEqual(chunksOf(opened), [false, true, true]);
+  const many = Array.from({ length: 20 }, (_, at) => fileOf('a', [], `many-${at}`));
+  assert.equal((await post('presign', { open: many })).status, 200);
+  const lines = example.output().match(/"most":\d+/g) ?? [];
+  assert.equal(lines.at(-1), '"most":4');
+});
+
+test('the line of a batch in the log has the number of files and of answers, and no names', async () => {
+  await post('logged', { open: [fileOf('secret-name', []), fileOf('..', []), fileOf('b', [])] });
+  const lines = example.output().trim().split('\n');
+  const last = lines.filter((line) => line.includes('"operation":"batch"')).at(-1) ?? '{}';
+  const { files, answers, status } = JSON.parse(last);
+  assert.deepEqual([files, answers, status], [3, { '2xx': 2, '4xx': 1 }, 200]);
+  assert.doesNotMatch(example.output(), /secret-name/);
 });
 
 test('a chunk of the wrong size, or a missing size, is a session without chunks, and no problem for others', async () => {

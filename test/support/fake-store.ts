@@ -17,8 +17,8 @@ export interface StoreRequest {
   readonly atMs: number;
 }
 
-/** `reset` breaks the connection, and `lost` does so after the work is done. `status` may be 200. */
-export type Fault = 'reset' | 'lost' | { status: number; code?: string; retryAfter?: string };
+/** `hang` never responds, `reset` breaks the connection, and `lost` does so after the work is done. `status` may be 200. */
+export type Fault = 'hang' | 'reset' | 'lost' | { status: number; code?: string; retryAfter?: string };
 
 export interface FakeStore {
   readonly origin: string;
@@ -138,6 +138,7 @@ export async function startFakeStore(page: string): Promise<FakeStore> {
     };
     store.requests.push(request);
     const fault = store.fault(request);
+    if (fault === 'hang') return;
     if (fault === 'reset') return incoming.socket.destroy();
     if (typeof fault === 'object') {
       const wait = fault.retryAfter ? { 'retry-after': fault.retryAfter } : {};

@@ -1,9 +1,13 @@
 // Many files in one request: steps that end for one file and continue for others, and the body and the response of a batch.
 import { must } from './requests.ts';
+import { forEach } from './store.ts';
 
 const MAX_FILES = 64;
 /** Of a batch, and of a request for the chunks of one file. */
 export const MAX_HASHES = 100;
+
+/** As many files of a batch ask the database, a hook or the store at once. */
+export const FILES_AT_ONCE = 4;
 
 export type Body = Record<string, unknown>;
 
@@ -17,20 +21,22 @@ export class End {
 /** What a step has led to for one file. */
 export type Step<T> = T | End;
 
-/** Takes the next step for each file that continues. An error ends only its file. */
+/** Takes the next step for each file that continues, four at a time. An error ends only its file. */
 export const eachFile = <T, R>(
   steps: readonly Step<T>[],
   next: (step: T, at: number) => R | Promise<R>,
 ): Promise<Step<R>[]> =>
-  Promise.all(
-    steps.map(async (step, at) => {
+  forEach(
+    steps,
+    async (step, at) => {
       if (step instanceof End) return step;
       try {
         return await next(step, at);
       } catch (error) {
         return new End(error);
       }
-    }),
+    },
+    FILES_AT_ONCE,
   );
 
 /** Takes one step for all files that continue. An error ends all of them. */

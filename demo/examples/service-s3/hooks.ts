@@ -31,7 +31,7 @@ if (DEMO_TOKEN.length < 32 || !DEMO_FOLDER || NODE_ENV === 'production')
 /**
  * Returns what the user of this request may do, 401 if the token is not valid, or 403 if the user may not upload to the folder. Is
  * called twice for each request: without `folder` before the body is read, so that strangers cost little, and then with it. A batch
- * is a `batch` before its body is read, then an `open` or a `commit` for each of its folders.
+ * is a `batch` before its body is read, then an `open` (and a `presign`, if it has chunks) or a `commit` for each of its folders.
  */
 export async function authorize(
   request: Request,

@@ -39,4 +39,7 @@ export function kindOf(error: Error) {
   return { error: name, code, ...origins.get(error), at: placeOf(stack), message: said };
 }
 
+/** What the line of a request says of its response: the number of files of a batch, and how many answers begin with which digit. */
+export const notes = new WeakMap<Response, object>();
+
 export const log = (line: object) => console.log(JSON.stringify({ time: new Date().toISOString(), ...line }));

@@ -1,7 +1,7 @@
 // The service: sessions, background work, health, log and end. hono.ts, express.ts and next.ts connect `handle` to a server.
 import { connect, migrate } from './database.ts';
 import { createFiles } from './files.ts';
-import { kindOf, log } from './log.ts';
+import { kindOf, log, notes } from './log.ts';
 import { postgresSessions } from './postgres.ts';
 import { reply } from './requests.ts';
 import { memorySessions } from './sessions.ts';
@@ -79,7 +79,8 @@ export async function handle(request: Request): Promise<Response> {
       return answer;
     });
   const ms = Math.round(performance.now() - begun);
-  log({ level: 'info', operation: operationOf(request) ?? 'none', status: response.status, ms, ...problem });
+  const said = { operation: operationOf(request) ?? 'none', status: response.status, ms };
+  log({ level: 'info', ...said, ...notes.get(response), ...problem });
   return response;
 }
 

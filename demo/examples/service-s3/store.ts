@@ -73,7 +73,7 @@ export interface Patience {
   signal?: AbortSignal | undefined;
 }
 /** A browser waits for the response, and would repeat its request. */
-const BRIEF: Patience = { tries: 3, tryMs: 10_000, longestMs: 1000 };
+export const BRIEF: Patience = { tries: 3, tryMs: 10_000, longestMs: 1000 };
 export const PATIENT: Patience = { tries: 6, tryMs: 300_000, longestMs: 60_000 };
 
 /** The wait after a number of tries. Random, so that the requests of one bad second do not come back in one. */

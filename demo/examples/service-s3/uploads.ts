@@ -7,6 +7,7 @@ import {
   type Body,
   End,
   eachFile,
+  FILES_AT_ONCE,
   MAX_HASHES,
   only,
   readBatch,
@@ -15,20 +16,19 @@ import {
 import type { Database } from './database.ts';
 import { type createFiles, keyOf, WrongChunks } from './files.ts';
 import { authorize, type Right } from './hooks.ts';
-import { within } from './log.ts';
+import { kindOf, notes, within } from './log.ts';
 import { createGate, must, reply } from './requests.ts';
 import { type Addition, digestOf, type Opening, type Session, type Sessions } from './sessions.ts';
 import { settings } from './settings.ts';
-import { forEach, presignPut, sizeOf } from './store.ts';
+import { BRIEF, forEach, presignPut, sizeOf } from './store.ts';
 
 const MIN_PART_BYTES = 5 * 2 ** 20;
 // Limits of one user. Those of a day count all files that were started, canceled ones too.
 const LIMITS = { unfinishedFiles: 1000, filesPerDay: 20_000, bytesPerDay: 500 * 2 ** 30 };
-/** A commit that takes longer is answered with 202, and the browser repeats it. In a batch, other files wait for the response. */
+/** A commit that takes longer is answered with 202, and the browser repeats it. */
 const COMMIT_MS = 20_000;
-const BATCH_COMMIT_MS = 1000;
-/** As many files of a batch are committed at once. */
-const COMMITS_AT_ONCE = 4;
+/** In a batch, other files wait for the response: chunks that can't be presigned in this time are left out, and commits are a 202. */
+const BATCH_MS = 1000;
 
 export type Operation = 'open' | 'presign' | 'commit' | 'cancel' | 'batch';
 const OPERATIONS: Record<string, Operation> = {
@@ -130,8 +130,12 @@ export function createUploads(
     return { id, user, sizes: given, most, mostBytes: 2 * sizeBytes, isOpening, isOver };
   }
 
-  /** Resolves with the entries of chunks, for each of different sessions. */
-  async function presign(asked: readonly Step<File>[], isOpening = false) {
+  /**
+   * Resolves with the entries of chunks, for each of different sessions. `late` aborts when those of an opening are no longer waited
+   * for.
+   */
+  async function presign(asked: readonly Step<File>[], late?: AbortSignal): Promise<Step<object>[]> {
+    const isOpening = late !== undefined;
     const additions = await eachFile(asked, ({ session, body }) => additionOf(session, body, isOpening));
     const added = await allFiles(additions, async (some) => {
       const open = some.filter(({ isOver }) => !isOver);
@@ -142,19 +146,25 @@ export function createUploads(
       must(each.isAdded, 413, 'more chunks than the file can need, or another size than before');
       return each;
     });
-    const chunks = allowed.flatMap((each) =>
-      each instanceof End ? [] : [...each.sizes].map(([hash, size]) => ({ ...each, hash, size })),
+    const chunks = allowed.flatMap((each, at) =>
+      each instanceof End ? [] : [...each.sizes].map(([hash, size]) => ({ ...each, at, hash, size })),
     );
-    const entries = await forEach(chunks, async ({ id, user, hash, size, isOver }) => {
+    const entryOf = async ({ id, user, hash, size, isOver }: (typeof chunks)[number]) => {
       const key = keyOf('chunks', user, hash);
-      const isStored = isOver || (await sizeOf(key)) === size;
+      const isStored = isOver || (await sizeOf(key, { ...BRIEF, signal: late })) === size;
       const ticket = isStored ? { upload_url: null } : await presignPut(key, hash, size);
-      return { id, hash, entry: { receipt: receiptOf(id, hash), ...ticket } };
+      return [hash, { receipt: receiptOf(id, hash), ...ticket }] as const;
+    };
+    const entries = allowed.map((): (readonly [string, object])[] => []);
+    const ends = new Map<number, End>();
+    await forEach(chunks, async (chunk) => {
+      if (ends.has(chunk.at)) return;
+      const end = (error: unknown) => void ends.set(chunk.at, new End(error));
+      await entryOf(chunk).then((entry) => entries[chunk.at]?.push(entry), end);
     });
-    return eachFile(allowed, ({ id }) => {
-      const own = entries.filter((each) => each.id === id);
-      return Object.fromEntries(own.map(({ hash, entry }) => [hash, entry]));
-    });
+    return allowed.map((each, at) =>
+      each instanceof End ? each : (ends.get(at) ?? Object.fromEntries(entries[at] ?? [])),
+    );
   }
 
   async function commit(session: Session, { hashes, receipts }: Body, waitMs: number) {
@@ -219,8 +229,16 @@ export function createUploads(
   /** Opens files with their first chunks. What prevents only the presigning leaves a session without `chunks`. */
   async function openAll(request: Request, user: string, bodies: readonly Body[]) {
     const opened = await open(request, user, bodies);
-    // A problem of the store or the database is one of all files: the browser asks for the chunks of each alone.
-    const presigned = await presign(opened, true).catch((error) => opened.map(() => new End(error)));
+    const late = AbortSignal.timeout(BATCH_MS);
+    const rightTo = rightsOf(request, 'presign');
+    const asked = await eachFile(opened, async (file) => {
+      const { hashes } = file.body;
+      // Without any, this is no presign request.
+      if (!Array.isArray(hashes) || hashes.length > 0) await rightTo(file.session.folder);
+      return file;
+    });
+    // A problem of the database is one of all files: the browser asks for the chunks of each alone.
+    const presigned = await presign(asked, late).catch((error) => asked.map(() => new End(error)));
     const steps = await eachFile(opened, ({ session: { id }, body: { hashes } }, at) => {
       const isEmpty = Array.isArray(hashes) && hashes.length === 0;
       const chunks = isEmpty ? {} : presigned[at];
@@ -231,13 +249,13 @@ export function createUploads(
 
   async function commitAll(request: Request, user: string, bodies: readonly Body[]) {
     const rightTo = rightsOf(request, 'commit');
-    const endsAt = Date.now() + BATCH_COMMIT_MS;
+    const endsAt = Date.now() + BATCH_MS;
     const commitOne = async ({ session: id, ...body }: Body) =>
       commit(await sessionOf(id, user, rightTo), body, Math.max(0, endsAt - Date.now()));
     const steps = await forEach(
       bodies,
       (body): Promise<Step<Response>> => commitOne(body).catch((error) => new End(error)),
-      COMMITS_AT_ONCE,
+      FILES_AT_ONCE,
     );
     return { steps, hidden: [] };
   }
@@ -250,13 +268,25 @@ export function createUploads(
     const { steps, hidden } = await (isOpen ? openAll : commitAll)(request, user, bodies);
     const responses = steps.map((step) => (step instanceof End ? replyTo(step.error) : step));
     const errors = [...steps, ...hidden].flatMap((step) => (step instanceof End ? [step.error] : []));
-    for (const error of new Set(errors)) {
+    const known = new Set<string>();
+    for (const error of errors) {
       const { status } = replyTo(error);
       // The token has ended meanwhile.
       if (status === 401) throw error;
-      if (status >= 500 && error instanceof Error) report(error);
+      if (status < 500 || !(error instanceof Error)) continue;
+      // Of 64 files, one line for what is the same.
+      const kind = JSON.stringify(kindOf(error));
+      if (!known.has(kind)) report(error);
+      known.add(kind);
     }
-    return reply(200, { answers: await Promise.all(responses.map(answerOf)) });
+    const counts: Record<string, number> = {};
+    for (const { status } of responses) {
+      const group = `${Math.floor(status / 100)}xx`;
+      counts[group] = (counts[group] ?? 0) + 1;
+    }
+    const response = reply(200, { answers: await Promise.all(responses.map(answerOf)) });
+    notes.set(response, { files: responses.length, answers: counts });
+    return response;
   }
 
   return async (request: Request): Promise<Response> => {
@@ -269,7 +299,7 @@ export function createUploads(
       const body = operation === 'cancel' ? {} : await gate.read(request, user, MAX_BODY_BYTES[operation]);
       if (operation === 'batch') {
         const asked = readBatch(body);
-        const atOnce = asked.isOpen ? 1 : Math.min(asked.files.length, COMMITS_AT_ONCE);
+        const atOnce = asked.isOpen ? 1 : Math.min(asked.files.length, FILES_AT_ONCE);
         await more(asked.requests - 1, atOnce - 1);
         return batch(request, user, asked);
       }
