@@ -155,6 +155,7 @@ async function runOnce(client, { profile, page, paths, sink }) {
       : groupsOf(profile).filter(({ readBytesPerSecond }) => readBytesPerSecond),
     widgetScript: scriptFor(client, page),
     isPicked: client.endsWith(WITH_PICKER),
+    isBatched: client.endsWith('@batches'),
   };
   try {
     if (!isService) await sink.reset();

@@ -9,6 +9,7 @@ const KB = 1e3;
 const everyone = [
   'secure-uploader',
   'secure-uploader@picker',
+  'secure-uploader@batches',
   'raw-parallel',
   'pipe-mem',
   'raw-balanced',

@@ -10,6 +10,7 @@ const clients = {
   'secure-uploader@service': widget,
   'secure-uploader@fast-disk': widget,
   'secure-uploader@picker': widget,
+  'secure-uploader@batches': widget,
   'secure-uploader@compared': widget,
   'raw-parallel': rawParallel,
   'pipe-mem': pipeMem,

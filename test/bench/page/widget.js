@@ -2,13 +2,14 @@
 // widget.
 
 /** Adds a <secure-uploader> to the page, and returns an upload with this element. */
-export const widget = async ({ service, token, folder, widgetScript, slowFiles, isPicked }) => {
+export const widget = async ({ service, token, folder, widgetScript, slowFiles, isPicked, isBatched }) => {
   await import(widgetScript);
   await customElements.whenDefined('secure-uploader');
   const element = document.createElement('secure-uploader');
   element.setAttribute('base-url', service);
   element.setAttribute('parent-id', folder);
   element.setAttribute('commit-path', '/files/uploadsession/commit');
+  if (isBatched) element.setAttribute('batch-path', '/files/uploadsession/batch');
   element.setAttribute('multiple', '');
   element.getToken = () => token;
   document.body.append(element);

@@ -20,6 +20,8 @@ export class UploaderProtocol {
   async service({ method, path, headers, json }) {
     if (method !== 'POST') return undefined;
     if (path === '/files/uploadsession') return this.#openSession(await json());
+    if (path === '/files/uploadsession/batch')
+      return { status: 200, body: { answers: this.#answers(await json()) } };
     const session = this.#sessions.get(headers['x-service-uploadsession']);
     if (path === '/files/uploadsession/chunks') {
       const { hashes } = await json();
@@ -48,6 +50,17 @@ export class UploaderProtocol {
     const id = randomUUID();
     this.#sessions.set(id, { name, sizeBytes });
     return { status: 201, headers: { 'x-service-uploadsession': id }, body: { session_id: id } };
+  }
+
+  #answers({ open, commit }) {
+    const opened = (file) => {
+      const { status, body } = this.#openSession(file);
+      const chunks = Object.fromEntries(file.hashes.map((hash) => [hash, this.#ticket(hash)]));
+      return { status, body: { ...body, chunks } };
+    };
+    return open
+      ? open.map(opened)
+      : commit.map(({ session, hashes }) => this.#commit(this.#sessions.get(session), hashes));
   }
 
   #ticket(hash) {
