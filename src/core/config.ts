@@ -237,6 +237,7 @@ const SETTINGS = {
   chunksPath: setting('service', text('/files/uploadsession/chunks')),
   commitPath: protecting('service', onlyText),
   cancelPath: protecting('service', onlyText),
+  batchPath: setting('service', text(undefined)),
   authorizePath: setting('sign-in', text('/authorize')),
   tokenPath: setting('sign-in', text('/auth/token')),
   loginPath: setting('sign-in', text('/auth/login')),

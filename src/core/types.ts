@@ -99,6 +99,17 @@ export interface SessionInput {
   readonly fileName: string;
   readonly fileSize: number;
   readonly file?: SessionFile;
+  /**
+   * All chunks of a small file. If its calls may share requests (`batchPath`), it waits for them, and gets their tickets together
+   * with the session. If they cannot be hashed, no session is opened.
+   */
+  readonly firstChunks?: Promise<readonly HashOfChunk[]> | undefined;
+}
+
+/** Hash and size of a chunk, as in a presign request. */
+export interface HashOfChunk {
+  readonly hash: string;
+  readonly sizeBytes: number;
 }
 
 /** An upload session that the service opened for one file. */
@@ -155,9 +166,11 @@ export interface Calls {
   /** Resolves with a map from hash to ticket, with one ticket for each chunk. (`POST /files/uploadsession/chunks`) */
   presign(
     session: Session,
-    chunks: readonly { readonly hash: string; readonly sizeBytes: number }[],
+    chunks: readonly HashOfChunk[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Ticket>>;
+  /** Returns true while the calls of small files may share requests. This method is present if `batchPath` applies. */
+  isBatching?(): boolean;
   /** Completes the upload. This method is present if `commitPath` is set. */
   commit?(
     session: Session,

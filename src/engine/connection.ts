@@ -140,6 +140,11 @@ export class Service {
       await this.#client?.calls.cancel?.(session, AbortSignal.timeout(CANCEL_MS)).catch(() => undefined);
   };
 
+  /** True while the calls of small files may share requests. */
+  get isBatching(): boolean {
+    return this.#client?.calls.isBatching?.() === true;
+  }
+
   get client(): ServiceClient {
     if (this.#client) return this.#client;
     this.#client = this.#open(this.#settings);

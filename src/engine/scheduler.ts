@@ -11,6 +11,8 @@ import { isOver, isRunning, stateNameOf, type UploadState } from './upload-state
 
 /** Number of single-chunk uploads per slot. Such an upload needs its slot only for about a third of its time. */
 const UPLOADS_PER_SLOT = 3;
+/** With batches, what an upload of one chunk counts: it waits for others, which share its requests. */
+const BATCHED_SHARE = 1 / 8;
 /** Limit of uploads that start in one task, because each upload opens a session and reads its first bytes immediately. */
 const BEGIN_AT_ONCE = 4;
 /**
@@ -195,7 +197,8 @@ export class Scheduler {
     for (const [upload, changedMs] of this.#running) {
       if (needsNothing(upload)) continue;
       runningCount += waitsForBytes(upload) ? 0 : 1;
-      const usableNow = Math.max(1, upload.unsentCount);
+      const isBatched = upload.connection.service.isBatching && upload.unsentCount <= 1;
+      const usableNow = isBatched ? BATCHED_SHARE : Math.max(1, upload.unsentCount);
       const isTransferring = upload.attempt === undefined;
       const activeMs = isTransferring ? Math.max(changedMs, upload.usedSlotMs) : changedMs;
       const activeUntilMs = activeMs + ACTIVE_MS;

@@ -1,6 +1,14 @@
 // The stage that finds the saved record of a file, or opens a session on the service.
 
-import type { Calls, HashAlgorithm, PickedFile, SavedSession, Session, UploadRecord } from '../core/types.ts';
+import type {
+  Calls,
+  HashAlgorithm,
+  PickedFile,
+  SavedSession,
+  Session,
+  SessionInput,
+  UploadRecord,
+} from '../core/types.ts';
 import { withFreeName } from './renaming.ts';
 import { isCancelable } from './service-session.ts';
 import {
@@ -20,6 +28,8 @@ export interface OpenFile extends PickedFile {
 
 export interface OpenParts extends SessionParts {
   readonly calls: Calls;
+  /** See `SessionInput`. */
+  readonly firstChunks?: SessionInput['firstChunks'];
   /**
    * Resolves with the key of the record and the hash of the file's first bytes. Rejects with `file-unreadable` or `hash-failed`.
    */
@@ -54,10 +64,12 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<UploadSess
   const { chunkSizeBytes, hasRecord, isSizeUpToSession, savedSession, signal, store } = parts;
   const mayHaveRecord = isSizeUpToSession || isWorthSaving(file, parts, chunkSizeBytes);
   let { metadata } = file;
-  const session = new UploadSession(
+  // Smaller chunks have other hashes.
+  const firstChunks = () => (file.body.size <= session.nextChunkBytes ? parts.firstChunks : undefined);
+  const session: UploadSession = new UploadSession(
     parts,
     chunkSizeBytes,
-    filePartsOf(file, parts, () => metadata),
+    filePartsOf(file, parts, () => metadata, firstChunks),
   );
   if (!store || !mayHaveRecord) {
     if (savedSession) session.resume(savedSession, new Map());
@@ -86,7 +98,12 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<UploadSess
   return session;
 }
 
-function filePartsOf(file: OpenFile, parts: OpenParts, metadataOf: () => OpenFile['metadata']): FileParts {
+function filePartsOf(
+  file: OpenFile,
+  parts: OpenParts,
+  metadataOf: () => OpenFile['metadata'],
+  firstChunks: () => OpenParts['firstChunks'],
+): FileParts {
   const { calls, chunkSizeIn, identify, names, signal } = parts;
   const { parentId } = file;
   const ask = (fileName: string) => {
@@ -94,7 +111,8 @@ function filePartsOf(file: OpenFile, parts: OpenParts, metadataOf: () => OpenFil
     const { size: sizeBytes, type, lastModified: lastModifiedMs } = file.body;
     const metadata = metadataOf();
     const about = { name, relativePath, sizeBytes, type, lastModifiedMs, ...(metadata && { metadata }) };
-    return calls.openSession({ parentId, fileName, fileSize: sizeBytes, file: about }, signal);
+    const input = { parentId, fileName, fileSize: sizeBytes, file: about, firstChunks: firstChunks() };
+    return calls.openSession(input, signal);
   };
   return {
     identify,

@@ -1,7 +1,15 @@
 // Uploads one file. Connects the stages, one module each: open, plan, hash, presign, upload, commit.
 
 import { UploaderError } from '../core/errors.ts';
-import type { Chunk, ContinueHash, HashedChunk, Session, StoredChunk, Ticket } from '../core/types.ts';
+import type {
+  Chunk,
+  ContinueHash,
+  HashedChunk,
+  Session,
+  SessionInput,
+  StoredChunk,
+  Ticket,
+} from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
 import { FileHash } from './file-hash.ts';
 import { type HashParts, hash, hashAhead, readAgain } from './hash.ts';
@@ -54,9 +62,8 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   const signal = AbortSignal.any([given.signal, over.signal]);
   const parts: RunParts = { ...given, minChunkBytes, signal };
   try {
-    const opening = open(file, parts);
     const ahead = parts.hasRecord ? undefined : hashAhead(parts);
-    const session = await opening;
+    const session = await open(file, { ...parts, firstChunks: chunksOf(ahead, parts) });
     signal.throwIfAborted();
     // The chunks of a saved upload may have another size, and are hashed again only after the others.
     const isAhead = !session.isResumed && session.chunkSizeBytes === parts.chunkSizeBytes;
@@ -77,6 +84,18 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
     over.abort();
     parts.budget.releaseAll();
   }
+}
+
+/** Returns the chunks of a file that has only one; `undefined` for a larger file. */
+function chunksOf(
+  ahead: HashParts['ahead'],
+  { file, chunkSizeBytes }: RunParts,
+): SessionInput['firstChunks'] {
+  if (!ahead?.found || file.size > chunkSizeBytes) return undefined;
+  const chunks = ahead.found.then(({ hash }) => (file.size > 0 ? [{ hash, sizeBytes: file.size }] : []));
+  // The stage that hashes reports the error, too.
+  chunks.catch(() => undefined);
+  return chunks;
 }
 
 const planOf = ({ chunkSizeBytes, stored }: UploadSession, { file }: RunParts): Chunk[] =>

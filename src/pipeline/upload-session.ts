@@ -166,6 +166,11 @@ export class UploadSession {
     return this.#model.chunkSizeBytes;
   }
 
+  /** Largest chunk in the next session, in bytes, as far as it is known now. */
+  get nextChunkBytes(): number {
+    return Math.min(this.chunkSizeBytes, this.#model.largestChunkBytes ?? Number.POSITIVE_INFINITY);
+  }
+
   /** The smallest chunk that the storage takes, in bytes; 0 if the service has not said it. */
   get minChunkBytes(): number {
     return 'session' in this.state ? (this.state.session.minChunkBytes ?? 0) : 0;
@@ -375,11 +380,10 @@ export class UploadSession {
   ): Promise<void> {
     const { store } = this.#parts;
     const { chunks, fileHash } = this.#committed ?? { chunks: [] };
-    const isNew = event === 'opened' || !this.#isSaved;
-    if (!isNew && this.#identity) return store?.update(this.#identity.key, { ...marks, fileHash });
+    const isSaved = event !== 'opened' && this.#isSaved;
+    if (isSaved && this.#identity) return store?.update(this.#identity.key, { ...marks, fileHash });
     if (WORTH_A_RECORD.includes(event)) await this.#takeRecord();
-    const identity = this.#identity;
-    const saved = savedOf(this.#model);
+    const [identity, saved] = [this.#identity, savedOf(this.#model)];
     if (!identity || !saved || !this.#file) return;
     this.#isSaved = true;
     const committed = event === 'opened' ? [] : chunks;

@@ -4,8 +4,9 @@ import { resolveUrl } from '../core/addresses.ts';
 import type { Post } from '../core/auth-options.ts';
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { Calls, Session, SessionInput, WithToken } from '../core/types.ts';
+import type { Calls, HashOfChunk, Session, SessionInput, Ticket, WithToken } from '../core/types.ts';
 import { abortable, delayed } from '../core/wait.ts';
+import { Batches } from './batches.ts';
 import {
   type Answer,
   createSend,
@@ -15,9 +16,10 @@ import {
   isSafeUrl,
   type ServiceRequest,
 } from './http.ts';
-import { askProfile, fillProfile } from './profile.ts';
+import { askProfile, fillProfile, meaningOf } from './profile.ts';
 import {
   commitBody,
+  isSessionInBody,
   presignBody,
   readCommitted,
   readMissing,
@@ -50,10 +52,16 @@ const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
 export function createCalls(settings: Settings, withToken: WithToken, options: HttpOptions = {}): Calls {
   const profile = fillProfile(settings.profile);
   const send = createSend(settings, options);
-  const { commitPath, cancelPath } = settings;
+  const { batchPath, commitPath, cancelPath } = settings;
+  const isTokenRefused = (status: number): boolean => meaningOf(status, profile.statuses) === 'token';
+  const batches = batchPath && canBatch(settings) ? { send, path: batchPath, isTokenRefused } : undefined;
+  const opens =
+    batches && new Batches({ ...batches, kind: 'open', suits: (answer) => isSessionInBody(answer, profile) });
   const cancelAs = cancelPath ? createCancel(cancelPath) : undefined;
   /** Folder and name of each session, by its header. */
   const places = new Map<string, string>();
+  /** Tickets that came with a session. Rejected if they are not valid, as those of a presign request. */
+  const earlyTickets = new WeakMap<Session, EarlyTickets>();
   /** What still ends sessions that are not needed, by folder and name. The service may refuse the next session until then. */
   const endings = new Map<string, Promise<unknown>>();
   const noteEnding = (place: string, ending: Promise<unknown>): void => {
@@ -68,10 +76,12 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
     openSession: (input, signal) => {
       const place = JSON.stringify([input.parentId, input.fileName]);
       return withToken(async (token) => {
+        const chunks = opens?.isUsed ? await hashed(input, signal) : undefined;
         await abortable(endings.get(place) ?? Promise.resolve(), signal);
         signal.throwIfAborted();
         const over = new AbortController();
-        const opened = openSession(input, token, cancelAs ? delayed(signal, LATE_MS, over.signal) : signal);
+        const sentSignal = cancelAs ? delayed(signal, LATE_MS, over.signal) : signal;
+        const opened = openSession(input, chunks, token, signal, sentSignal);
         opened
           .then(({ header }) => places.set(header, place))
           .catch(() => undefined)
@@ -88,8 +98,12 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       }, signal);
     },
 
-    presign: (session, chunks, signal) =>
-      withToken(async (token) => {
+    presign: (session, chunks, signal) => {
+      const early = earlyTickets.get(session);
+      // They answer once: the next caller needs new ones.
+      earlyTickets.delete(session);
+      if (early && chunks.every(({ hash }) => early.hashes.includes(hash))) return early.tickets;
+      return withToken(async (token) => {
         const request: ServiceRequest = {
           method: 'POST',
           path: settings.chunksPath,
@@ -108,8 +122,10 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           profile,
           settings,
         );
-      }, signal),
+      }, signal);
+    },
 
+    ...(opens && { isBatching: () => opens.isUsed }),
     ...(commitPath && { commit: createCommit(commitPath) }),
     ...(cancelAs && {
       cancel: (session, signal, as) => {
@@ -124,16 +140,32 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
 
   async function openSession(
     input: SessionInput,
+    chunks: readonly HashOfChunk[] | undefined,
     token: string | undefined,
     signal: AbortSignal,
+    sentSignal: AbortSignal,
   ): Promise<Session> {
     const { sessionPath: path } = settings;
-    const answer = await send({ method: 'POST', path, token, body: sessionBody(input, profile), signal });
+    const body = sessionBody(input, profile);
+    const alone = (): Promise<Answer> => send({ method: 'POST', path, token, body, signal: sentSignal });
+    const fields = chunks && withChunks(body, presignBody(chunks, profile));
+    const answer = await (opens && fields
+      ? opens.ask({ fields, token, signal, sentSignal, alone })
+      : alone());
     if (!isOk(answer)) throw readRefusal(answer, 'open', profile);
-    return readSession(answer, profile);
+    const session = readSession(answer, profile);
+    if (fields && chunks && Object.hasOwn(Object(answer.body), 'chunks')) {
+      const hashes = chunks.map(({ hash }) => hash);
+      // An error is reported by `presign`: the session is open, and must not be lost.
+      const tickets = (async () => readTickets(answer, hashes, profile, settings))();
+      tickets.catch(() => undefined);
+      earlyTickets.set(session, { hashes, tickets });
+    }
+    return session;
   }
 
   function createCommit(path: string): NonNullable<Calls['commit']> {
+    const commits = batches && new Batches({ ...batches, kind: 'commit', patience: COMMIT_PATIENCE });
     return (session, proof, signal, { patience = 1, onSend } = {}) =>
       withToken(async (token) => {
         const body = commitBody(proof, profile);
@@ -148,7 +180,11 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           signal,
         } as const;
         await onSend?.();
-        const answer = await send(request);
+        const alone = (): Promise<Answer> => send(request);
+        const fields = { session: session.header, ...body };
+        // A large file takes the service longer, and so does one whose commit has timed out: others would wait for it.
+        const isShort = proof.hashes.length <= 1 && patience === 1;
+        const answer = await (commits && isShort ? commits.ask({ fields, token, signal, alone }) : alone());
         if (isPending(answer)) return { missing: [], pending: { retryAfterMs: readPauseMs(answer) } };
         if (isOk(answer)) {
           places.delete(session.header);
@@ -174,6 +210,41 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
         if (isGone) warnOfPath(answer, 'cancel');
         if (!isOk(answer) && !isGone) throw readRefusal(answer, 'cancel', profile);
       }, signal);
+  }
+}
+
+interface EarlyTickets {
+  readonly hashes: readonly string[];
+  readonly tickets: Promise<ReadonlyMap<string, Ticket>>;
+}
+
+/**
+ * Returns true if the calls of small files may share requests: each answer has to be enough for its file, and its chunks are known
+ * before the service could choose their size.
+ */
+const canBatch = ({ commitPath, profile }: Settings): boolean =>
+  Boolean(commitPath) && profile.chunkSize === undefined;
+
+/** Returns the fields of a file in a batch; `undefined` if fields of the page (`sessionFields`) have the same names. */
+const withChunks = (body: object, chunks: object): object | undefined =>
+  Object.keys(chunks).some((name) => Object.hasOwn(body, name)) ? undefined : { ...body, ...chunks };
+
+/**
+ * Resolves with the first chunks; with `undefined` if their hashes are not needed here, or not known. Rejects if the file cannot be
+ * hashed: a session would be of no use.
+ */
+async function hashed(
+  { firstChunks }: SessionInput,
+  signal: AbortSignal,
+): Promise<readonly HashOfChunk[] | undefined> {
+  if (!firstChunks) return undefined;
+  try {
+    return await abortable(firstChunks, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    // Otherwise, the run no longer needs these hashes.
+    if (error instanceof UploaderError) throw error;
+    return undefined;
   }
 }
 

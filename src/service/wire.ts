@@ -3,7 +3,7 @@
 import { toBase64Url } from '../core/base64-url.ts';
 import { isMinChunkSize, type Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { CommitProof, Session, SessionInput, Ticket, TicketUpload } from '../core/types.ts';
+import type { CommitProof, HashOfChunk, Session, SessionInput, Ticket, TicketUpload } from '../core/types.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { type Answer, readDateMs, readRetryAfterMs } from './http.ts';
 import { askProfile, FAULTS, type FullProfile, meaningOf } from './profile.ts';
@@ -38,7 +38,7 @@ const text = (value: unknown): string | undefined =>
 export function sessionBody(
   { parentId, fileName, fileSize, file }: SessionInput,
   { sessionFields }: Pick<Profile, 'sessionFields'> = {},
-): unknown {
+): object {
   const own = { parent_id: parentId, file_name: fileName.normalize('NFC'), file_size: fileSize };
   if (!sessionFields || !file) return own;
   // Converts inside `askProfile`, so that a result that is not JSON is reported as an error of `sessionFields`.
@@ -72,6 +72,21 @@ export function readSession(answer: Answer, profile: FullProfile): Session {
   };
 }
 
+/** Returns false if the session in a valid response (U1) is not the same without its headers. */
+export function isSessionInBody(answer: Answer, profile: FullProfile): boolean {
+  let session: Session;
+  try {
+    session = readSession(answer, profile);
+  } catch {
+    return true;
+  }
+  try {
+    return readSession({ ...answer, header: () => null }, profile).header === session.header;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns true if `text` is a value in a response, at any depth. Without recursion: a service decides how deep a response is. */
 function hasText(body: Fields, text: unknown): boolean {
   const parts: unknown[] = [body];
@@ -99,10 +114,7 @@ export function encodeHash(hash: string, encoding: FullProfile['hashEncoding']):
 }
 
 /** Returns the body of `POST /files/uploadsession/chunks`. Adds `sizes` only if the profile sets `sendSizes` (U19). */
-export function presignBody(
-  chunks: readonly { hash: string; sizeBytes: number }[],
-  profile: FullProfile,
-): unknown {
+export function presignBody(chunks: readonly HashOfChunk[], profile: FullProfile): object {
   const hashes = chunks.map(({ hash }) => encodeHash(hash, profile.hashEncoding));
   return profile.sendSizes ? { hashes, sizes: chunks.map(({ sizeBytes }) => sizeBytes) } : { hashes };
 }
@@ -199,7 +211,7 @@ function readLifetimeMs(
 export function commitBody(
   { hashes, receipts, fileHash }: CommitProof,
   { hashEncoding }: FullProfile,
-): unknown {
+): object {
   return {
     hashes: hashes.map((hash) => encodeHash(hash, hashEncoding)),
     receipts,

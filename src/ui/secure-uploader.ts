@@ -226,6 +226,8 @@ export class SecureUploader extends FormControl {
   @property() commitPath?: string | undefined;
   /** Path of the cancel request. Without a path, the service is not notified. */
   @property() cancelPath?: string | undefined;
+  /** Path of the requests for many small files. Without a path, each file has its own requests. */
+  @property() batchPath?: string | undefined;
   /** Path of the sign-in page. */
   @property() authorizePath?: string | undefined;
   /** Path of the token request. */

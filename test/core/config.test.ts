@@ -52,6 +52,7 @@ const DEFAULTS: Settings = {
   chunksPath: '/files/uploadsession/chunks',
   commitPath: undefined,
   cancelPath: undefined,
+  batchPath: undefined,
   authorizePath: '/authorize',
   tokenPath: '/auth/token',
   loginPath: '/auth/login',

@@ -50,6 +50,7 @@ const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, Settings
   chunksPath: ['service', '/b'],
   commitPath: ['service', '/c'],
   cancelPath: ['service', '/d'],
+  batchPath: ['service', '/e'],
   authorizePath: ['sign-in', '/e'],
   tokenPath: ['sign-in', '/f'],
   loginPath: ['sign-in', '/g'],

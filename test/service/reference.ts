@@ -61,6 +61,9 @@ export async function callsOf(
 export const addFault = (fault: Readonly<Record<string, unknown>>): Promise<unknown> =>
   ask('/faults', 'POST', fault);
 
+/** Removes all faults, for a test of a file whose faults no other one needs. */
+export const clearFaults = (): Promise<unknown> => ask('/faults', 'DELETE');
+
 /** Resolves with the log entries about one file or chunk. */
 export async function logOf(match: { fileName?: string; hash?: string }): Promise<LogEntry[]> {
   const log = (await ask('/log', 'GET')) as LogEntry[];

@@ -54,6 +54,7 @@ const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings
   'chunks-path': ['/b', ({ chunksPath }) => chunksPath, '/b'],
   'commit-path': ['/c', ({ commitPath }) => commitPath, '/c'],
   'cancel-path': ['/d', ({ cancelPath }) => cancelPath, '/d'],
+  'batch-path': ['/h', ({ batchPath }) => batchPath, '/h'],
   'authorize-path': ['/e', ({ authorizePath }) => authorizePath, '/e'],
   'token-path': ['/f', ({ tokenPath }) => tokenPath, '/f'],
   'login-path': ['/g', ({ loginPath }) => loginPath, '/g'],

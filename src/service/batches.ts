@@ -1,0 +1,282 @@
+// Sends the calls of many small files in one request (`batch-path`, U22). Each file gets its own answer, as from a single call.
+
+import { UploaderError } from '../core/errors.ts';
+import { abortable } from '../core/wait.ts';
+import { warnOnceHere } from '../core/warn.ts';
+import type { Answer, Send } from './http.ts';
+
+/** Most files in a request. */
+const MOST_FILES = 64;
+/** Requests that run at the same time. What comes meanwhile gathers for the next one. */
+const MOST_REQUESTS = 2;
+/** Largest part of a response for one file, in bytes. A URL with a signed security token has about 3 KiB. */
+const ANSWER_BYTES = 32_768;
+/** Statuses of a service that does not know batches. */
+const UNKNOWN = [404, 405, 501];
+/** By so many files, a request that succeeds makes the next one larger, after one that failed has halved it. */
+const GROWTH = 4;
+/** Number of batches in a row without a valid answer after which files go alone. */
+const MOST_FAILURES = 3;
+
+/** One call for one file. */
+export interface FileCall {
+  /** Fields of the file in the request. */
+  readonly fields: object;
+  readonly token: string | undefined;
+  /** Aborts when the file no longer needs the call. A call that waits is then not sent. */
+  readonly signal: AbortSignal;
+  /** Aborts when the answer to a call that was sent is no longer needed. Defaults to `signal`. */
+  readonly sentSignal?: AbortSignal;
+  /** Makes the call in a request of its own. */
+  readonly alone: () => Promise<Answer>;
+}
+
+interface Waiting extends FileCall {
+  readonly resolve: (answer: Answer | Promise<Answer>) => void;
+}
+
+export interface BatchRules {
+  readonly send: Send;
+  readonly path: string;
+  readonly kind: 'open' | 'commit';
+  /** Value of `patience` of the requests. Defaults to 1. */
+  readonly patience?: number;
+  /** Returns true if a status says that the token is refused. */
+  readonly isTokenRefused: (status: number) => boolean;
+  /** Returns false if the answer to a single call says that an answer in a batch cannot be enough. */
+  readonly suits?: (answer: Answer) => boolean;
+}
+
+/**
+ * What is known of the service: nothing, until the first call has succeeded alone; then that it works, so that the others go in
+ * batches; or that files go alone from now on.
+ */
+type Trust = 'none' | 'asking' | 'works' | 'absent';
+
+/** Gathers the calls of one kind. The first one goes alone: if it is refused, the others need not be. */
+export class Batches {
+  readonly #rules: BatchRules;
+  readonly #waiting = new Set<Waiting>();
+  #trust: Trust = 'none';
+  /** Most files in a request that the service takes. */
+  #limit = MOST_FILES;
+  /** Most files in the next request: halved by each one that fails. */
+  #mostFiles = MOST_FILES;
+  /** Number of requests in a row without a valid answer. */
+  #failureCount = 0;
+  #running = 0;
+  #isGathering = false;
+
+  constructor(rules: BatchRules) {
+    this.#rules = rules;
+  }
+
+  /** True while calls may go in batches. */
+  get isUsed(): boolean {
+    return this.#trust !== 'absent';
+  }
+
+  /** Resolves with the answer for this file. Rejects like `Send`. */
+  ask(call: FileCall): Promise<Answer> {
+    if (!this.isUsed) return call.alone();
+    const { signal } = call;
+    return new Promise<Answer>((resolve, reject) => {
+      const waiting = { ...call, resolve };
+      const onAbort = (): void => {
+        if (this.#waiting.delete(waiting)) reject(signal.reason);
+      };
+      this.#waiting.add(waiting);
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) onAbort();
+      else this.#startSoon();
+    });
+  }
+
+  /** Starts requests after this task, in which more calls may come. */
+  #startSoon(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    queueMicrotask(() => {
+      this.#isGathering = false;
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    if (this.#trust === 'none') return void this.#startFirst();
+    while (this.#waiting.size > 0 && this.#trust !== 'asking') {
+      if (this.#trust === 'works' && this.#running >= MOST_REQUESTS) break;
+      const calls = this.#take();
+      if (this.#trust === 'absent') sendAlone(calls);
+      else void this.#request(calls);
+    }
+  }
+
+  /** Takes the calls that have waited longest and have the same token. */
+  #take(): Waiting[] {
+    const [oldest] = this.#waiting;
+    const calls = [...this.#waiting]
+      .filter(({ token }) => token === oldest?.token)
+      .slice(0, this.#trust === 'absent' ? undefined : this.#mostFiles);
+    for (const call of calls) this.#waiting.delete(call);
+    return calls;
+  }
+
+  async #startFirst(): Promise<void> {
+    const [call] = this.#waiting;
+    if (!call) return;
+    this.#waiting.delete(call);
+    this.#trust = 'asking';
+    const answering = call.alone();
+    call.resolve(answering);
+    // The others do not wait for a call that its file no longer needs.
+    const answer = await abortable(answering, call.signal).catch(() => undefined);
+    const isOk = answer !== undefined && answer.status < 300;
+    const { suits } = this.#rules;
+    if (isOk && suits && !suits(answer))
+      this.#giveUp('The session is in a header of the response, which no answer in a batch has');
+    // A batch that ran meanwhile may have shown that there are none.
+    else if (this.#trust === 'asking') this.#trust = isOk ? 'works' : 'none';
+    // Each of the others may be refused for another reason, or not at all, and none waits for another one.
+    if (!isOk) sendAlone(this.#take());
+    this.#start();
+  }
+
+  async #request(calls: readonly Waiting[]): Promise<void> {
+    this.#running += 1;
+    const answers = this.#exchange(calls);
+    // The answer to a call that is no longer needed is dropped, and the others still get theirs.
+    for (const [index, call] of calls.entries()) {
+      const own = answers.then((settled) => settled[index] ?? sentAlone(call));
+      call.resolve(abortable(own, call.sentSignal ?? call.signal));
+    }
+    await answers.catch(() => undefined);
+    this.#running -= 1;
+    this.#start();
+  }
+
+  /** Resolves with the answers of all files; `undefined` for a file that has to go alone. */
+  async #exchange(calls: readonly Waiting[]): Promise<readonly (Answer | undefined)[]> {
+    const { send, path, kind, patience } = this.#rules;
+    const over = new AbortController();
+    const signal = whenAllAbort(
+      calls.map((call) => call.sentSignal ?? call.signal),
+      over.signal,
+    );
+    try {
+      const answer = await send({
+        method: 'POST',
+        path,
+        token: calls[0]?.token,
+        body: { [kind]: calls.map(({ fields }) => fields) },
+        maxBytes: 2 ** 16 + calls.length * ANSWER_BYTES,
+        ...(patience !== undefined && { patience }),
+        signal,
+      });
+      return this.#read(calls, answer);
+    } catch (error) {
+      if (!signal.aborted) this.#noteError(error, calls.length);
+      throw error;
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** Returns the answers of all files; `undefined` for a file that has to go alone. Throws `bad-response`. */
+  #read(calls: readonly Waiting[], answer: Answer): readonly (Answer | undefined)[] {
+    const { status } = answer;
+    if (status >= 200 && status < 300) {
+      const answers = answersOf(answer, calls.length);
+      this.#failureCount = 0;
+      this.#mostFiles = Math.min(this.#limit, this.#mostFiles + GROWTH);
+      // A refused token is refused for all files. The status of one file must not take the token from the others.
+      return answers.map((own) => (own && this.#rules.isTokenRefused(own.status) ? undefined : own));
+    }
+    const isOutage = status === 408 || (status >= 500 && !UNKNOWN.includes(status));
+    const says = `The service responded with ${status} to a batch: ${answer.address}`;
+    if (isOutage && status !== 503) this.#noteOutage(calls.length, says);
+    if (isOutage || status === 429 || this.#rules.isTokenRefused(status)) return calls.map(() => answer);
+    if (UNKNOWN.includes(status)) this.#giveUp(says);
+    else if (status === 413) this.#limitTo(Math.floor(calls.length / 2), says);
+    else this.#noteFailure(says);
+    return calls.map(() => undefined);
+  }
+
+  #noteError(error: unknown, count: number): void {
+    if (!(error instanceof UploaderError) || error.code === 'offline' || error.code === 'bad-config') return;
+    this.#noteOutage(count, error.message);
+  }
+
+  /** A single call tells next whether the service works. If so, the batch failed: because of its size, of a file, or for good. */
+  #noteOutage(count: number, why: string): void {
+    this.#mostFiles = Math.max(2, Math.ceil(count / 2));
+    // Of the batches that ran when one failed, only that one counts: one lost connection may carry all of them.
+    if (this.#trust !== 'works') return;
+    this.#trust = 'none';
+    this.#noteFailure(why);
+  }
+
+  #limitTo(count: number, why: string): void {
+    this.#limit = Math.max(1, count);
+    this.#mostFiles = Math.min(this.#mostFiles, this.#limit);
+    if (count < 2) this.#giveUp(why);
+  }
+
+  /** One file may be the reason, so batches continue until several in a row have failed. */
+  #noteFailure(why: string): void {
+    this.#failureCount += 1;
+    if (this.#failureCount >= MOST_FAILURES) this.#giveUp(why);
+  }
+
+  #giveUp(why: string): void {
+    this.#trust = 'absent';
+    warnOnceHere(`${why}. Check batch-path. Files are sent one by one.`);
+  }
+}
+
+function sendAlone(calls: readonly Waiting[]): void {
+  for (const call of calls) call.resolve(call.alone());
+}
+
+/** Makes a call that a batch did not make, unless its file no longer needs it. */
+async function sentAlone({ signal, alone }: FileCall): Promise<Answer> {
+  signal.throwIfAborted();
+  return alone();
+}
+
+/** Returns the answers of all files, as those of single calls; `undefined` for one that is not valid. Throws `bad-response`. */
+function answersOf(answer: Answer, count: number): readonly (Answer | undefined)[] {
+  const { answers } = Object(answer.body) as { readonly answers?: unknown };
+  if (!Array.isArray(answers) || answers.length !== count)
+    throw new UploaderError('bad-response', 'The response to a batch has not one answer for each file', {
+      status: answer.status,
+    });
+  return answers.map((own) => answerOf(own, answer));
+}
+
+function answerOf(own: unknown, { address, header }: Answer): Answer | undefined {
+  const { status, body, retry_after } = Object(own) as Record<string, unknown>;
+  if (!Number.isInteger(status) || Number(status) < 200 || Number(status) > 599) return undefined;
+  return {
+    status: Number(status),
+    address,
+    body,
+    isEmpty: body === undefined || body === null,
+    header: (name) => {
+      // `Date` is the same for all files. Every other header is of the request.
+      if (/^date$/i.test(name)) return header(name);
+      return /^retry-after$/i.test(name) && typeof retry_after === 'number' ? String(retry_after) : null;
+    },
+  };
+}
+
+/** Returns a signal that aborts when all of `signals` have, unless `over` aborts before. */
+function whenAllAbort(signals: readonly AbortSignal[], over: AbortSignal): AbortSignal {
+  const all = new AbortController();
+  const look = (): void => {
+    if (signals.every(({ aborted }) => aborted)) all.abort(signals[0]?.reason);
+  };
+  for (const signal of signals) signal.addEventListener('abort', look, { signal: over });
+  look();
+  return all.signal;
+}

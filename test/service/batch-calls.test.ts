@@ -1,0 +1,190 @@
+// Calls of small files that share requests (`batch-path`, U22): each file gets what a single call would give it.
+
+import { expect } from '@open-wc/testing';
+import type { SettingsInput } from '../../src/core/config.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+import type { Session } from '../../src/core/types.ts';
+import { deferred, rejection } from '../support/collect.ts';
+import { captureWarnings } from '../support/console.ts';
+import { chunkOf, type Fields, hashOf, scripted, ticketFor } from './batching.ts';
+import { forever } from './reference.ts';
+
+describe('small files', () => {
+  it('are opened with their tickets in one request, and committed in one', async () => {
+    const { calls, commit, openInBatch, paths, sent } = scripted();
+    const sessions = await openInBatch('a', 'b');
+    const tickets = await Promise.all(
+      sessions.map((session, at) => calls.presign(session, [chunkOf('ab'[at] as string)], forever)),
+    );
+    expect(tickets.map((each) => [...each.keys()])).to.deep.equal([[hashOf('a')], [hashOf('b')]]);
+    expect(tickets[1]?.get(hashOf('b'))?.upload?.url).to.equal(`https://store.test/${hashOf('b')}`);
+    await commit(sessions[0] as Session, 'a');
+    await Promise.all(sessions.map((session, at) => commit(session, 'ab'[at] as string)));
+    expect(paths()).to.deep.equal(['batch', 'commit', 'batch']);
+    expect(sent[0]?.body).to.deep.equal({
+      open: ['a', 'b'].map((name) => ({
+        parent_id: 'folder',
+        file_name: name,
+        file_size: 5,
+        hashes: [hashOf(name)],
+      })),
+    });
+    expect(sent[2]?.body).to.deep.equal({
+      commit: ['a', 'b'].map((name, at) => ({
+        session: sessions[at]?.header,
+        hashes: [hashOf(name)],
+        receipts: ['receipt'],
+      })),
+    });
+    // The session of one file must not be that of the request.
+    expect(sent.map(({ token, session }) => [token, session])).to.deep.equal([
+      ['Bearer token', null],
+      ['Bearer token', sessions[0]?.header],
+      ['Bearer token', null],
+    ]);
+  });
+
+  it('get their tickets once from the batch, and new ones from a presign request', async () => {
+    const { calls, openInBatch, paths } = scripted();
+    const [session] = (await openInBatch('a')) as [Session];
+    await calls.presign(session, [chunkOf('a')], forever);
+    await calls.presign(session, [chunkOf('a')], forever);
+    expect(paths()).to.deep.equal(['batch', 'chunks']);
+  });
+
+  it('with other chunks than those of the batch are presigned', async () => {
+    const { calls, openInBatch, paths } = scripted();
+    const [session] = (await openInBatch('a')) as [Session];
+    await calls.presign(session, [chunkOf('other')], forever);
+    expect(paths()).to.deep.equal(['batch', 'chunks']);
+  });
+
+  it('are sent as the profile says: encoding of hashes, sizes, fields, keys and headers of chunks', async () => {
+    const { calls, openInBatch, says, sent } = scripted({
+      profile: {
+        hashEncoding: 'base64',
+        sendSizes: true,
+        sessionFields: ({ name }) => ({ label: name.toUpperCase() }),
+        sessionHeader: ({ body }) => String((body as Fields).session_id).replace(' ', '/'),
+        chunkKey: (_, position) => `chunk ${position}`,
+        putHeaders: () => ({ 'x-own': 'yes' }),
+      },
+    });
+    says.openInBatch = (_, { status, body }) => ({
+      status,
+      body: { ...(body as object), chunks: { 'chunk 0': ticketFor('x') } },
+    });
+    const [session] = (await openInBatch('a')) as [Session];
+    const [file = {}] = (sent[0]?.body.open ?? []) as Fields[];
+    expect(file).to.deep.include({ label: 'A', sizes: [5] });
+    expect(file.hashes).to.deep.equal([btoa('a'.padEnd(32, '-'))]);
+    expect(session.header).to.equal('session/2');
+    const tickets = await calls.presign(session, [chunkOf('a')], forever);
+    expect(tickets.get(hashOf('a'))?.upload).to.deep.include({
+      url: 'https://store.test/x',
+      headers: { 'x-own': 'yes' },
+    });
+  });
+
+  for (const [what, input] of Object.entries<SettingsInput>({
+    'without commit-path': { commitPath: undefined },
+    'without batch-path': { batchPath: undefined },
+    'with an empty batch-path': { batchPath: '' },
+    'if the service chooses the chunk size': { profile: { chunkSize: () => 5 } },
+    'if a field of the page has the name of a field of batches': {
+      profile: { sessionFields: () => ({ hashes: 'own' }) },
+    },
+  }))
+    it(`go alone ${what}`, async () => {
+      const { openInBatch, paths } = scripted(input);
+      await openInBatch('a', 'b');
+      expect(paths()).to.deep.equal(['uploadsession', 'uploadsession']);
+    });
+
+  for (const [what, profile] of Object.entries({
+    'the default': {},
+    'the profile': { sessionHeader: ({ header }: { readonly header: string | null }) => `${header}` },
+  }))
+    it(`go alone if the session is in a header of the response, which ${what} reads (U23)`, () =>
+      captureWarnings(async () => {
+        const { openInBatch, paths, says } = scripted({ profile });
+        const headers = { 'x-service-uploadsession': 'in a header' };
+        says.open = () => ({ status: 201, body: { session_id: 'id' }, headers });
+        const sessions = await openInBatch('a', 'b');
+        expect(sessions.map(({ header }) => header)).to.deep.equal(['in a header', 'in a header']);
+        expect(paths()).to.deep.equal(['uploadsession', 'uploadsession']);
+      }));
+
+  it('share requests if the session is in a header and in the body', async () => {
+    const { openInBatch, paths, says } = scripted();
+    const headers = { 'x-service-uploadsession': 'same' };
+    says.open = () => ({ status: 201, body: { session_id: 'id', passport: 'same' }, headers });
+    await openInBatch('a', 'b');
+    expect(paths()).to.deep.equal(['batch']);
+  });
+
+  it('of several chunks, and those whose commit timed out, commit alone', async () => {
+    const { calls, commit, openInBatch, paths, sent } = scripted();
+    const [a, b] = (await openInBatch('a', 'b')) as [Session, Session];
+    await commit(a, 'a');
+    sent.length = 0;
+    const proof = { hashes: [hashOf('b'), hashOf('c')], receipts: ['1', '2'] };
+    await Promise.all([calls.commit?.(b, proof, forever), commit(a, 'a', { patience: 1.5 })]);
+    expect(paths()).to.deep.equal(['commit', 'commit']);
+  });
+
+  it('commit after `onSend` has resolved, each its own', async () => {
+    const { commit, openInBatch, paths, sent } = scripted();
+    const [a, b] = (await openInBatch('a', 'b')) as [Session, Session];
+    await commit(a, 'a');
+    sent.length = 0;
+    const saved = deferred<void>();
+    const late = commit(a, 'a', { onSend: () => saved.promise });
+    await commit(b, 'b', { onSend: () => undefined });
+    expect(sent[0]?.body.commit).to.have.length(1);
+    saved.resolve();
+    await late;
+    expect(paths()).to.deep.equal(['batch', 'batch']);
+  });
+
+  it('get their own outcome of a commit: accepted, missing chunks, a taken name, complete', async () => {
+    const { commit, openInBatch, says } = scripted();
+    const sessions = await openInBatch('a', 'b', 'c', 'd');
+    await commit(sessions[0] as Session, 'a');
+    const answers = [
+      { status: 202, body: {}, retry_after: 2 },
+      { status: 409, body: { missing: [hashOf('b')] } },
+      { status: 409, body: { debuginfo: 'taken' } },
+      { status: 200, body: { file_id: 'd' } },
+    ];
+    says.batch = () => ({ status: 200, body: { answers } });
+    const said = await Promise.all(
+      sessions.map((session, at) => commit(session, 'abcd'[at] as string).catch((error) => error.code)),
+    );
+    expect(said).to.deep.equal([
+      { missing: [], pending: { retryAfterMs: 2000 } },
+      { missing: [hashOf('b')] },
+      'name-taken',
+      { missing: [], body: { file_id: 'd' } },
+    ]);
+  });
+
+  for (const [what, firstChunks] of Object.entries({
+    'unreadable file': () => Promise.reject(new UploaderError('file-unreadable', 'gone')),
+    'file that cannot be hashed': () => Promise.reject(new UploaderError('hash-failed', 'no worker')),
+  }))
+    it(`open no session for an ${what}`, async () => {
+      const { open, openInBatch, paths } = scripted();
+      await openInBatch('a');
+      const error = await rejection<UploaderError>(open('b', firstChunks()));
+      expect(error.code).to.match(/file-unreadable|hash-failed/);
+      expect(paths()).to.deep.equal(['batch']);
+    });
+
+  it('open alone if their hashes are no longer needed', async () => {
+    const { open, openInBatch, paths } = scripted();
+    await openInBatch('a');
+    await open('b', Promise.reject(new DOMException('stopped', 'AbortError')));
+    expect(paths()).to.deep.equal(['batch', 'uploadsession']);
+  });
+});

@@ -1,0 +1,146 @@
+// Batches that fail as a whole: their files are sent alone, or in smaller batches, and in the end without batches.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import type { Answer } from '../../src/service/http.ts';
+import { rejection, settled } from '../support/collect.ts';
+import { captureWarnings } from '../support/console.ts';
+import { answerOf, created, namesUpTo } from './batch-requests.ts';
+
+describe('batches', () => {
+  for (const status of [404, 405, 501])
+    it(`end after a ${status}, with one warning`, () =>
+      captureWarnings(async (warned) => {
+        const { alone, answered, ask, batches, requests, trust } = created();
+        await trust();
+        expect(batches.isUsed).to.equal(true);
+        const got = await answered(['a', 'b'], answerOf(status));
+        expect(got.map((answer) => answer.status)).to.deep.equal([201, 201]);
+        await ask('c');
+        expect([alone, requests.length, batches.isUsed]).to.deep.equal([['a', 'b', 'c'], 1, false]);
+        expect(warned).to.have.length(1);
+        expect(warned[0]).to.contain('batch-path').and.to.contain('https://service.test/batch');
+      }));
+
+  for (const status of [400, 403, 409, 422])
+    it(`send the files of a ${status} alone, because one may have caused it, and end after three in a row`, () =>
+      captureWarnings(async (warned) => {
+        const { alone, answered, batches, each, trust } = created();
+        await trust();
+        const refuse = async (name: string): Promise<void> => {
+          const got = await answered([name, 'other'], answerOf(status));
+          expect(got.map((answer) => answer.status)).to.deep.equal([201, 201]);
+        };
+        await refuse('strange');
+        await refuse('strange again');
+        await answered(['a', 'b'], each(['a', 'b']));
+        for (const name of ['1', '2']) await refuse(name);
+        expect([batches.isUsed, warned.length]).to.deep.equal([true, 0]);
+        await refuse('3');
+        expect([batches.isUsed, warned.length]).to.deep.equal([false, 1]);
+        expect(alone).to.have.length(10);
+      }));
+
+  it('end if the answer to the first call has something that no answer in a batch has', () =>
+    captureWarnings(async (warned) => {
+      const { alone, aloneAnswers, ask, batches, requests } = created();
+      aloneAnswers.set('a', Promise.resolve(answerOf(201, { name: 'in a header' })));
+      await Promise.all(['a', 'b', 'c'].map((name) => ask(name)));
+      expect([alone, requests.length, batches.isUsed]).to.deep.equal([['a', 'b', 'c'], 0, false]);
+      expect(warned).to.have.length(1);
+    }));
+
+  it('send the files of a request that is too large alone, and half as many in the next ones', async () => {
+    const { alone, answered, ask, requests, trust } = created();
+    await trust();
+    await answered(['a', 'b', 'c', 'd'], answerOf(413));
+    expect(alone).to.deep.equal(['a', 'b', 'c', 'd']);
+    for (const name of ['e', 'f', 'g']) void ask(name);
+    await settled();
+    expect(requests.slice(1).map(({ names }) => names)).to.deep.equal([['e', 'f'], ['g']]);
+  });
+
+  const failures: readonly (readonly [
+    string,
+    (request: {
+      readonly answer: (answer: Answer) => unknown;
+      readonly fail: (error: Error) => unknown;
+    }) => unknown,
+  ])[] = [
+    ['a 500', ({ answer }) => answer(answerOf(500))],
+    ['a timeout', ({ fail }) => fail(new UploaderError('timeout', 'too late'))],
+    ['a lost connection', ({ fail }) => fail(new UploaderError('network', 'no line'))],
+    ['a page instead of answers', ({ answer }) => answer(answerOf(200, '<html>'))],
+  ];
+  for (const [what, fail] of failures) {
+    it(`have half as many files after ${what}, when a single call has succeeded`, async () => {
+      const { alone, ask, each, requests, trust } = created();
+      await trust();
+      const names = namesUpTo(9);
+      const failed = Promise.allSettled(names.map((name) => ask(name)));
+      await settled();
+      if (requests[0]) await fail(requests[0]);
+      await failed;
+      for (const name of names) void ask(name);
+      await settled();
+      expect(alone).to.deep.equal(['file 0']);
+      expect(requests.slice(1).map((request) => request.names.length)).to.deep.equal([5, 3]);
+      await requests[1]?.answer(each(names.slice(1, 6)));
+      for (const name of namesUpTo(20)) void ask(name);
+      await settled();
+      // Each one that succeeds makes the next one larger.
+      expect(requests.at(-1)?.names).to.have.length(9);
+    });
+
+    it(`end after three in a row with ${what}, while single calls succeed`, () =>
+      captureWarnings(async (warned) => {
+        const { answered, ask, batches, each, requests, trust } = created();
+        await trust();
+        const failOnce = async (): Promise<void> => {
+          const before = requests.length;
+          const failed = Promise.allSettled(['a', 'b', 'c'].map((name) => ask(name)));
+          await settled();
+          for (const request of requests.slice(before)) await fail(request);
+          await failed;
+        };
+        await failOnce();
+        await failOnce();
+        await ask('alone');
+        await answered(['d', 'e'], each(['d', 'e']));
+        await failOnce();
+        await failOnce();
+        expect([batches.isUsed, warned.length]).to.deep.equal([true, 0]);
+        await failOnce();
+        expect([batches.isUsed, warned.length]).to.deep.equal([false, 1]);
+        expect((await ask('f')).status).to.equal(201);
+      }));
+  }
+
+  it('count two that one lost connection carried as one', () =>
+    captureWarnings(async (warned) => {
+      const { ask, batches, requests, trust } = created();
+      await trust();
+      for (let round = 0; round < 2; round += 1) {
+        const before = requests.length;
+        const failed = Promise.allSettled(namesUpTo(round === 0 ? 128 : 60).map((name) => ask(name)));
+        await settled();
+        const running = requests.slice(before);
+        expect(running).to.have.length(2);
+        for (const request of running) void request.fail(new UploaderError('network', 'no line'));
+        await failed;
+      }
+      expect([batches.isUsed, warned.length]).to.deep.equal([true, 0]);
+    }));
+
+  it('continue after an offline browser', async () => {
+    const { alone, ask, requests, trust } = created();
+    await trust();
+    const failed = rejection(ask('a'));
+    await settled();
+    await requests[0]?.fail(new UploaderError('offline', 'no line'));
+    await failed;
+    void ask('a');
+    await settled();
+    expect([alone, requests.length]).to.deep.equal([[], 2]);
+  });
+});

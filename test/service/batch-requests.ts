@@ -1,0 +1,84 @@
+// Batches whose requests a test answers.
+
+import { Batches, type FileCall } from '../../src/service/batches.ts';
+import type { Answer, ServiceRequest } from '../../src/service/http.ts';
+import { deferred, settled } from '../support/collect.ts';
+import { forever } from './reference.ts';
+
+export const answerOf = (
+  status: number,
+  body: unknown = {},
+  headers: Record<string, string> = {},
+): Answer => ({
+  status,
+  address: 'https://service.test/batch',
+  body,
+  isEmpty: body === undefined,
+  header: (name) => headers[name.toLowerCase()] ?? null,
+});
+
+/** Creates the batches of one kind. The test answers each request. */
+export function created() {
+  const requests: {
+    readonly names: readonly string[];
+    readonly request: ServiceRequest;
+    readonly answer: (answer: Answer) => Promise<void>;
+    readonly fail: (error: Error) => Promise<void>;
+  }[] = [];
+  const alone: string[] = [];
+  const batches = new Batches({
+    send: (request) => {
+      const { promise, resolve, reject } = deferred<Answer>();
+      const { open } = request.body as { readonly open: readonly { readonly name: string }[] };
+      requests.push({
+        names: open.map(({ name }) => name),
+        request,
+        answer: (answer) => {
+          resolve(answer);
+          return settled();
+        },
+        fail: (error) => {
+          reject(error);
+          return settled();
+        },
+      });
+      return promise;
+    },
+    path: '/batch',
+    kind: 'open',
+    isTokenRefused: (status) => status === 401,
+    suits: ({ body }) => (body as { name?: string }).name !== 'in a header',
+  });
+  const aloneAnswers = new Map<string, Promise<Answer>>();
+  const ask = (
+    name: string,
+    { token = 'token', signal = forever, sentSignal = signal }: Partial<FileCall> = {},
+  ): Promise<Answer> =>
+    batches.ask({
+      fields: { name },
+      token,
+      signal,
+      sentSignal,
+      alone: () => {
+        alone.push(name);
+        return aloneAnswers.get(name) ?? Promise.resolve(answerOf(201, { name }));
+      },
+    });
+  /** Lets the first call succeed alone. */
+  const trust = async (): Promise<void> => {
+    await ask('first');
+    alone.length = 0;
+  };
+  const each = (names: readonly string[]): Answer =>
+    answerOf(200, { answers: names.map((name) => ({ status: 201, body: { name } })) });
+  /** Asks for a batch of these calls, and returns their answers when its request has this one. */
+  const answered = async (names: readonly string[], answer: Answer): Promise<readonly Answer[]> => {
+    const asked = names.map((name) => ask(name));
+    await settled();
+    await requests.at(-1)?.answer(answer);
+    return Promise.all(asked);
+  };
+  return { batches, requests, alone, aloneAnswers, ask, trust, each, answered };
+}
+export const namesUpTo = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `file ${index}`);

@@ -1,0 +1,226 @@
+// Calls of many files in one request: which go together, and what each file gets of the answer.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import type { Answer } from '../../src/service/http.ts';
+import { deferred, rejection, settled } from '../support/collect.ts';
+import { answerOf, created, namesUpTo } from './batch-requests.ts';
+import { forever } from './reference.ts';
+
+describe('batches', () => {
+  it('send the first call alone, and the others together when it has succeeded', async () => {
+    const { requests, alone, aloneAnswers, ask, each } = created();
+    const first = deferred<Answer>();
+    aloneAnswers.set('a', first.promise);
+    const asked = ['a', 'b', 'c'].map((name) => ask(name));
+    await settled();
+    expect([alone, requests.length]).to.deep.equal([['a'], 0]);
+    first.resolve(answerOf(201, { name: 'a' }));
+    await settled();
+    expect(requests.map(({ names }) => names)).to.deep.equal([['b', 'c']]);
+    await requests[0]?.answer(each(['b', 'c']));
+    expect((await Promise.all(asked)).map(({ body }) => body)).to.deep.equal(
+      ['a', 'b', 'c'].map((name) => ({ name })),
+    );
+    expect(requests[0]?.request).to.include({ method: 'POST', path: '/batch', token: 'token' });
+  });
+
+  for (const [what, refusal] of [
+    ['refused', () => Promise.resolve(answerOf(403))],
+    ['lost', () => Promise.reject(new UploaderError('network', 'no line'))],
+  ] as const)
+    it(`send the others alone, all at once, if the first call is ${what}, and the next one alone`, async () => {
+      const { requests, alone, aloneAnswers, ask } = created();
+      for (const name of ['a', 'b', 'c']) aloneAnswers.set(name, refusal());
+      await Promise.allSettled(['a', 'b', 'c'].map((name) => ask(name)));
+      expect(alone).to.deep.equal(['a', 'b', 'c']);
+      await ask('d');
+      expect([alone.at(-1), requests.length]).to.deep.equal(['d', 0]);
+      void ask('e');
+      await settled();
+      expect(requests).to.have.length(1);
+    });
+
+  it('send at most 64 files in a request, and at most two requests at the same time', async () => {
+    const { requests, ask, trust, each } = created();
+    await trust();
+    const names = namesUpTo(150);
+    const asked = names.map((name) => ask(name));
+    await settled();
+    expect(requests.map((request) => request.names.length)).to.deep.equal([64, 64]);
+    await requests[1]?.answer(each(names.slice(64, 128)));
+    expect(requests[2]?.names).to.deep.equal(names.slice(128));
+    await requests[0]?.answer(each(names.slice(0, 64)));
+    await requests[2]?.answer(each(names.slice(128)));
+    expect((await Promise.all(asked)).map(({ body }) => (body as { name: string }).name)).to.deep.equal(
+      names,
+    );
+  });
+
+  it('send calls with another token in another request', async () => {
+    const { requests, ask, trust } = created();
+    await trust();
+    for (const [name, token] of Object.entries({ a: 'one', b: 'two', c: 'one' })) void ask(name, { token });
+    await settled();
+    expect(requests.map(({ names, request }) => [request.token, ...names])).to.deep.equal([
+      ['one', 'a', 'c'],
+      ['two', 'b'],
+    ]);
+  });
+
+  it('give each file its own answer, with the delay that is asked of it', async () => {
+    const { requests, ask, trust } = created();
+    await trust();
+    const asked = ['a', 'b', 'c'].map((name) => ask(name));
+    await settled();
+    const answers = [
+      { status: 201, body: { name: 'a' } },
+      { status: 429, body: { debuginfo: 'slowly' }, retry_after: 7 },
+      { status: 409 },
+    ];
+    const headers = {
+      date: 'Wed, 02 Dec 2026 01:00:00 GMT',
+      'retry-after': '99',
+      'x-service-uploadsession': 'secret',
+    };
+    await requests[0]?.answer(answerOf(200, { answers }, headers));
+    const got = await Promise.all(asked);
+    expect(got.map(({ status, body, isEmpty }) => ({ status, body, isEmpty }))).to.deep.equal([
+      { status: 201, body: { name: 'a' }, isEmpty: false },
+      { status: 429, body: { debuginfo: 'slowly' }, isEmpty: false },
+      { status: 409, body: undefined, isEmpty: true },
+    ]);
+    expect(got.map(({ header }) => header('Retry-After'))).to.deep.equal([null, '7', null]);
+    expect(got.map(({ header }) => header('Date'))).to.deep.equal(Array(3).fill(headers.date));
+    // One session for all files would mix them up.
+    expect(got[0]?.header('x-service-uploadsession')).to.equal(null);
+  });
+
+  for (const status of [401, 408, 429, 500, 503, 504])
+    it(`give the ${status} of a request to each of its files`, async () => {
+      const { requests, alone, ask, trust } = created();
+      await trust();
+      const asked = ['a', 'b'].map((name) => ask(name));
+      await settled();
+      await requests[0]?.answer(answerOf(status, {}, { 'retry-after': '5' }));
+      const got = await Promise.all(asked);
+      expect(got.map((each) => [each.status, each.header('Retry-After')])).to.deep.equal(
+        Array(2).fill([status, '5']),
+      );
+      expect(alone).to.deep.equal([]);
+    });
+
+  it('fail each file if the request has no response', async () => {
+    const { requests, ask, trust } = created();
+    await trust();
+    const errors = ['a', 'b'].map((name) => rejection(ask(name)));
+    await settled();
+    await requests[0]?.fail(new UploaderError('timeout', 'too late'));
+    expect((await Promise.all(errors)).map((error) => (error as UploaderError).code)).to.deep.equal([
+      'timeout',
+      'timeout',
+    ]);
+  });
+
+  for (const [what, body] of Object.entries({
+    'fewer answers': { answers: [{ status: 201 }] },
+    'more answers': { answers: Array(3).fill({ status: 201 }) },
+    'no list': { answers: { 0: { status: 201 }, 1: { status: 201 }, length: 2 } },
+    nothing: undefined,
+  }))
+    it(`refuse a response with ${what}`, async () => {
+      const { requests, ask, trust } = created();
+      await trust();
+      const errors = ['a', 'b'].map((name) => rejection(ask(name)));
+      await settled();
+      await requests[0]?.answer(answerOf(200, body));
+      expect((await Promise.all(errors)).map((error) => (error as UploaderError).code)).to.deep.equal(
+        Array(2).fill('bad-response'),
+      );
+    });
+
+  for (const [what, own] of Object.entries({
+    'no status': {},
+    nothing: null,
+    'a text as status': { status: '201' },
+    'a status that is none': { status: 1 },
+    // Only a whole request is refused for its token.
+    'a refused token': { status: 401 },
+  }))
+    it(`send a file alone whose answer has ${what}, and give the others theirs`, async () => {
+      const { alone, answered, trust } = created();
+      await trust();
+      const answers = [{ status: 409 }, own];
+      const got = await answered(['a', 'b'], answerOf(200, { answers }));
+      expect(got.map(({ status }) => status)).to.deep.equal([409, 201]);
+      expect(alone).to.deep.equal(['b']);
+    });
+
+  it('ignore a delay that is no number', async () => {
+    const { answered, trust } = created();
+    await trust();
+    const answers = ['5', null, {}].map((retry_after) => ({ status: 429, retry_after }));
+    const got = await answered(['a', 'b', 'c'], answerOf(200, { answers }));
+    expect(got.map(({ header }) => header('retry-after'))).to.deep.equal([null, null, null]);
+  });
+
+  it('leave out a call that is aborted before its request, and end a request when all of its calls are', async () => {
+    const { requests, ask, trust } = created();
+    await trust();
+    const [early, late, other] = [new AbortController(), new AbortController(), new AbortController()];
+    const errors = [early, late, other].map(({ signal }, index) => rejection(ask(`${index}`, { signal })));
+    early.abort();
+    await settled();
+    expect(requests.map(({ names }) => names)).to.deep.equal([['1', '2']]);
+    late.abort();
+    expect(requests[0]?.request.signal.aborted).to.equal(false);
+    other.abort();
+    expect(requests[0]?.request.signal.aborted).to.equal(true);
+    expect((await Promise.all(errors)).map(({ name }) => name)).to.deep.equal(Array(3).fill('AbortError'));
+  });
+
+  it('leave out a call whose signal has aborted before', async () => {
+    const { alone, ask, requests, trust } = created();
+    await trust();
+    expect((await rejection(ask('a', { signal: AbortSignal.abort() }))).name).to.equal('AbortError');
+    await settled();
+    expect([alone, requests.length]).to.deep.equal([[], 0]);
+  });
+
+  it('give a call that is aborted after its request its answer, if that is still needed', async () => {
+    const { ask, each, requests, trust } = created();
+    await trust();
+    const controller = new AbortController();
+    const asked = ask('a', { signal: controller.signal, sentSignal: forever });
+    await settled();
+    controller.abort();
+    await requests[0]?.answer(each(['a']));
+    expect((await asked).body).to.deep.equal({ name: 'a' });
+  });
+
+  it('do not send a call alone that was aborted meanwhile', async () => {
+    const { alone, ask, requests, trust } = created();
+    await trust();
+    const controller = new AbortController();
+    const asked = rejection(ask('a', { signal: controller.signal, sentSignal: forever }));
+    const other = ask('b');
+    await settled();
+    controller.abort();
+    await requests[0]?.answer(answerOf(400));
+    expect((await asked).name).to.equal('AbortError');
+    expect((await other).status).to.equal(201);
+    expect(alone).to.deep.equal(['b']);
+  });
+
+  it('do not wait for a first call that is aborted', async () => {
+    const { alone, aloneAnswers, ask } = created();
+    aloneAnswers.set('a', new Promise(() => undefined));
+    const controller = new AbortController();
+    void ask('a', { signal: controller.signal, sentSignal: forever });
+    const other = ask('b');
+    await settled();
+    controller.abort();
+    expect((await other).status).to.equal(201);
+    expect(alone).to.deep.equal(['a', 'b']);
+  });
+});
