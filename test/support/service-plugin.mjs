@@ -28,7 +28,7 @@ export function servicePlugin() {
   async function open(appOrigins) {
     const { startService } = await start;
     const dataDir = mkdtempSync(join(tmpdir(), 'secure-uploader-pages-'));
-    const service = await startService({ dataDir, appOrigins, test: true, fsync: false });
+    const service = await startService({ dataDir, appOrigins, test: true, fsync: false, batches: true });
     const close = async () => {
       await service.close();
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
