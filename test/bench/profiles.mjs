@@ -9,7 +9,6 @@ const KB = 1e3;
 const everyone = [
   'secure-uploader',
   'secure-uploader@picker',
-  'secure-uploader@batches',
   'raw-parallel',
   'pipe-mem',
   'raw-balanced',
@@ -18,6 +17,14 @@ const everyone = [
   'tus-js',
   'upchunk',
 ];
+
+/** For many files of one chunk, also the clients that share requests among files. */
+const everyoneAndBatches = [...everyone, 'secure-uploader@batches', 'raw-batched'];
+
+const sameBatches = {
+  client: 'raw-batched',
+  why: 'it hashes, and makes the same requests as the widget with batch-path, without a list',
+};
 
 const plainRequests = {
   client: 'raw-parallel',
@@ -96,7 +103,7 @@ export const profiles = {
       ...plainRequests,
       why: 'the line decides; raw-balanced makes the calls of each file in series',
     },
-    clients: everyone,
+    clients: everyoneAndBatches,
   },
   busy: {
     about: 'as photos, on a page whose thread is blocked 60 % of the time, by tasks of 200 ms',
@@ -104,7 +111,7 @@ export const profiles = {
     line: { latencyMs: 40, totalBytesPerSecond: 50 * MB },
     busy: BUSY,
     yardstick: { client: 'raw-balanced@worker', why: 'its requests do not wait for the page' },
-    clients: [...everyone, 'raw-balanced@worker'],
+    clients: [...everyoneAndBatches, 'raw-balanced@worker'],
   },
   'busy-large': {
     about:
@@ -123,22 +130,23 @@ export const profiles = {
     files: { count: 1000, sizeBytes: 10 * KB },
     line: { latencyMs: 40 },
     sign: 'call',
-    clients: everyone,
+    clients: everyoneAndBatches,
   },
   tiny: {
     about: 'many small files, no limit: processor time decides',
     files: { count: 300, sizeBytes: 100 * KB },
     line: {},
     sign: 'call',
-    yardstick: { client: 'raw-balanced', why: 'it makes the same calls, without hashing and without a list' },
-    clients: everyone,
+    yardstick: sameBatches,
+    clients: everyoneAndBatches,
   },
   'tiny-far': {
     about: 'many small files, 80 ms a request',
     files: { count: 300, sizeBytes: 100 * KB },
     line: { latencyMs: 80 },
     sign: 'call',
-    clients: everyone,
+    yardstick: sameBatches,
+    clients: everyoneAndBatches,
   },
   again: {
     about: 'the same file a second time',

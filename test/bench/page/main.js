@@ -1,7 +1,7 @@
 // The page that a client runs in. The bench opens a new page for each run and calls `prepare` (sets up a client), then `run`
 // (times it).
 import { tusJs, upchunk, uppyS3, uppyTus } from './peers.js';
-import { pipeMem, rawBalanced, rawBalancedInWorker, rawParallel } from './raw.js';
+import { pipeMem, rawBalanced, rawBalancedInWorker, rawBatched, rawParallel } from './raw.js';
 import { readSlowly } from './slow-files.js';
 import { widget } from './widget.js';
 
@@ -16,6 +16,7 @@ const clients = {
   'pipe-mem': pipeMem,
   'raw-balanced': rawBalanced,
   'raw-balanced@worker': rawBalancedInWorker,
+  'raw-batched': rawBatched,
   'uppy-s3': uppyS3,
   'uppy-tus': uppyTus,
   'tus-js': tusJs,

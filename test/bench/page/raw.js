@@ -45,34 +45,40 @@ const workerSource = `onmessage = async ({ data: { id, slice } }) => {
   postMessage({ id, hash, bytes: new Blob([buffer]) });
 };`;
 
-/**
- * Returns an upload like `rawParallel` that also hashes: two workers read and hash each slice, and return its bytes as a Blob in
- * memory.
- */
+/** Starts two workers that read and hash slices, and return their bytes as Blobs in memory. Returns `{hash(slice, id), end()}`. */
+function startHashing() {
+  const script = URL.createObjectURL(new Blob([workerSource], { type: 'text/javascript' }));
+  const workers = [new Worker(script), new Worker(script)];
+  const waiting = new Map();
+  for (const worker of workers) {
+    worker.onmessage = ({ data }) => {
+      waiting.get(data.id)(data);
+      waiting.delete(data.id);
+    };
+  }
+  const hash = (slice, id) =>
+    new Promise((resolve) => {
+      waiting.set(id, resolve);
+      workers[id % workers.length].postMessage({ id, slice });
+    });
+  const end = () => {
+    for (const worker of workers) worker.terminate();
+    URL.revokeObjectURL(script);
+  };
+  return { hash, end };
+}
+
+/** Returns an upload like `rawParallel` that also hashes. */
 export const pipeMem =
   ({ address }) =>
   async (files) => {
-    const script = URL.createObjectURL(new Blob([workerSource], { type: 'text/javascript' }));
-    const workers = [new Worker(script), new Worker(script)];
-    const waiting = new Map();
-    for (const worker of workers) {
-      worker.onmessage = ({ data }) => {
-        waiting.get(data.id)(data);
-        waiting.delete(data.id);
-      };
-    }
-    const hash = (slice, id) =>
-      new Promise((resolve) => {
-        waiting.set(id, resolve);
-        workers[id % workers.length].postMessage({ id, slice });
-      });
+    const { hash, end } = startHashing();
     const slices = files.flatMap((file) => cut(file, CHUNK_BYTES));
     await inLanes(slices, async (slice, index) => {
       const hashed = await hash(slice, index);
       await put(await address(`/put/${hashed.hash}`), hashed.bytes);
     });
-    for (const worker of workers) worker.terminate();
-    URL.revokeObjectURL(script);
+    end();
   };
 
 const MIB = 2 ** 20;
@@ -91,18 +97,22 @@ const randomHash = () =>
     '',
   );
 
-/**
- * Returns an upload with the widget's chunks and its session, presign and commit calls, but with random hashes. Its speed is an
- * upper limit for uploads with these calls and chunks.
- */
-export const rawBalanced = ({ service, token }) => {
-  const call = async (path, body, session) => {
+const callsOf =
+  ({ service, token }) =>
+  async (path, body, session) => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
     if (session) headers['x-service-uploadsession'] = session;
     const answer = await fetch(service + path, { method: 'POST', headers, body: JSON.stringify(body) });
     if (!answer.ok) throw new Error(`${path}: status ${answer.status}`);
     return answer.json();
   };
+
+/**
+ * Returns an upload with the widget's chunks and its session, presign and commit calls, but with random hashes. Its speed is an
+ * upper limit for uploads with these calls and chunks.
+ */
+export const rawBalanced = (place) => {
+  const call = callsOf(place);
   const open = async (file, slices) => {
     const asked = { parent_id: 'folder-a', file_name: file.name, file_size: file.size };
     const { session_id: session } = await call('/files/uploadsession', asked);
@@ -125,6 +135,51 @@ export const rawBalanced = ({ service, token }) => {
   };
   return (files) =>
     files.length === 1 ? one(files[0], inLanes) : inLanes(files, (file) => one(file, inTurn));
+};
+
+const BATCH_FILES = 64;
+
+/**
+ * Returns an upload that hashes like `pipeMem`, and opens and commits files of one chunk in batches of 64, as the widget does with
+ * `batch-path`. Each batch is opened while the one before it is sent.
+ */
+export const rawBatched = (place) => {
+  const call = callsOf(place);
+  const batch = async (body) => {
+    const { answers } = await call('/files/uploadsession/batch', body);
+    const refused = answers.find(({ status }) => status >= 300);
+    if (refused) throw new Error(`batch: status ${refused.status}`);
+    return answers.map((answer) => answer.body);
+  };
+  return async (files) => {
+    const { hash, end } = startHashing();
+    const open = async (group) => {
+      const hashed = await Promise.all(group.map(hash));
+      const fieldsOf = (file, index) => ({
+        parent_id: 'folder-a',
+        file_name: file.name,
+        file_size: file.size,
+        hashes: [hashed[index].hash],
+      });
+      const sessions = await batch({ open: group.map(fieldsOf) });
+      return hashed.map((file, index) => ({ ...file, ...sessions[index] }));
+    };
+    const commitOf = ({ hash: own, session_id: session, chunks }) => ({
+      session,
+      hashes: [own],
+      receipts: [chunks[own].receipt],
+    });
+    const commits = [];
+    let opening = open(files.slice(0, BATCH_FILES));
+    for (let sent = 0; sent < files.length; sent += BATCH_FILES) {
+      const opened = await opening;
+      opening = open(files.slice(sent + BATCH_FILES, sent + 2 * BATCH_FILES));
+      await inLanes(opened, ({ hash: own, bytes, chunks }) => put(chunks[own].upload_url, bytes));
+      commits.push(batch({ commit: opened.map(commitOf) }));
+    }
+    await Promise.all(commits);
+    end();
+  };
 };
 
 /** Returns the upload of `rawBalanced`, which runs in a worker. Its speed is an upper limit for requests that a worker makes. */
