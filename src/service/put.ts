@@ -5,7 +5,7 @@ import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { createHosts, type Host } from '../core/host.ts';
 import type { Put, TicketUpload } from '../core/types.ts';
-import { sleepUntil } from '../core/wait.ts';
+import { LONGEST_TIMER_MS } from '../core/wait.ts';
 import { isOwnOrigin, isSafeUrl, networkError, readRetryAfterMs, readText, watchPolicy } from './http.ts';
 import { FAULTS, putMeaningOf } from './profile.ts';
 import { readabilityOf } from './readability.ts';
@@ -47,11 +47,12 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       if (!isSafeUrl(baseUrl, url)) throw new UploaderError('bad-response', 'an upload URL is not https');
       const isOwn = isOwnOrigin(url);
       const xhr = new XMLHttpRequest();
-      const readability = readabilityOf(host.evidence, upload.url, body.size);
+      const readability = readabilityOf(host.evidence, url, body.size);
       let sentBytes = 0;
       const settled = new AbortController();
       const patience = host.patienceFor(body.size, stallMs);
-      const silence = new Silence(patience.firstByteMs);
+      const protocol = watchProtocol(url, host);
+      const silence = new Silence(patience.firstByteMs, onSilence);
       let firstByteMs: number | undefined;
       const hasSign = (longestMs: number): void => {
         firstByteMs ??= silence.lengthMs;
@@ -61,9 +62,11 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       const settle = (error?: unknown): void => {
         if (settled.signal.aborted) return;
         settled.abort();
+        silence.end();
+        protocol.end();
         if (error === undefined) resolve();
         else reject(error);
-        xhr.abort();
+        if (xhr.readyState !== XMLHttpRequest.DONE) xhr.abort();
       };
       signal.addEventListener('abort', () => settle(signal.reason), { signal: settled.signal });
 
@@ -78,10 +81,9 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
         if (loaded > MAX_ANSWER_BYTES) onLoad();
         else hasSign(patience.stallMs);
       };
-      const protocol = watchProtocol(url, host);
       const onAnswer = (answer: PutAnswer): void => {
         readability.onReadable();
-        const error = errorOf(answer, upload, statuses);
+        const error = errorOf(answer, upload, url, statuses);
         const answerMs = firstByteMs === undefined ? 0 : silence.lengthMs;
         hasSign(patience.stallMs);
         if (!error) host.onStored(body.size, { firstByteMs: firstByteMs ?? 0, answerMs });
@@ -114,21 +116,17 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
         for (const [name, value] of Object.entries(upload.headers)) xhr.setRequestHeader(name, value);
         xhr.send(bytes);
       }
+      silence.begin();
       watchChange();
-      watchSilence()
-        .catch(() => undefined)
-        .finally(protocol.end);
 
-      async function watchSilence(): Promise<void> {
-        await silence.ended(settled.signal);
-        if (silence.isShortened) return settle(networkError());
+      function onSilence(): void {
+        if (silence.isShortened) {
+          settle(networkError());
+          return;
+        }
         host.onStall(body.size, patience);
-        settle(
-          new UploaderError(
-            'upload-stalled',
-            `No byte of a PUT of ${body.size} bytes was sent for ${Math.round(silence.lengthMs)} ms`,
-          ),
-        );
+        const says = `No byte of a PUT of ${body.size} bytes was sent for ${Math.round(silence.lengthMs)} ms`;
+        settle(new UploaderError('upload-stalled', says));
       }
 
       function watchChange(): void {
@@ -145,19 +143,21 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
     });
 }
 
-/** The time since the last sign of life of a PUT. */
+/** The time since the last sign of life of a PUT. Calls `onEnd` once if it lasts too long. */
 class Silence {
   /** True if the time that is left was shortened since the last sign. */
   isShortened = false;
+  readonly #onEnd: () => void;
   #longestMs: number;
   #sinceMs = performance.now();
   #sinceClockMs = Date.now();
-  /** Aborts to end the wait before its time, which was planned for `#plannedMs`. */
-  #waking = new AbortController();
-  #plannedMs = Number.POSITIVE_INFINITY;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the timer looks at the time again; 0 if there is no timer. */
+  #looksAtMs = 0;
 
-  constructor(longestMs: number) {
+  constructor(longestMs: number, onEnd: () => void) {
     this.#longestMs = longestMs;
+    this.#onEnd = onEnd;
   }
 
   get lengthMs(): number {
@@ -174,32 +174,37 @@ class Silence {
     this.#sinceMs = performance.now();
     this.#sinceClockMs = Date.now();
     this.isShortened = false;
-    if (this.#sinceMs + longestMs < this.#plannedMs) this.#wake();
+    // Most signs only move the end, which the timer notices when it looks.
+    if (this.#sinceMs + longestMs < this.#looksAtMs) this.#plan();
   }
 
   /** Shortens the time that is left. */
   shorten(leftMs: number): void {
-    if (leftMs >= this.#leftMs) return;
+    if (leftMs >= this.#longestMs - this.lengthMs) return;
     this.#longestMs = this.lengthMs + leftMs;
     this.isShortened = true;
-    this.#wake();
+    this.#plan();
   }
 
-  /** Resolves when the silence lasted too long. Rejects with the signal's reason. */
-  async ended(signal: AbortSignal): Promise<void> {
-    for (let leftMs = this.#leftMs; leftMs > 0; leftMs = this.#leftMs) {
-      this.#plannedMs = performance.now() + leftMs;
-      await sleepUntil(leftMs, signal, this.#waking.signal);
-    }
+  begin(): void {
+    this.#plan();
   }
 
-  #wake(): void {
-    this.#waking.abort();
-    this.#waking = new AbortController();
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#looksAtMs = 0;
   }
 
-  get #leftMs(): number {
-    return this.#longestMs - this.lengthMs;
+  #plan(): void {
+    clearTimeout(this.#timer);
+    const leftMs = this.#longestMs - this.lengthMs;
+    this.#looksAtMs = performance.now() + leftMs;
+    this.#timer = setTimeout(() => this.#look(), Math.min(leftMs, LONGEST_TIMER_MS));
+  }
+
+  #look(): void {
+    if (this.lengthMs < this.#longestMs) this.#plan();
+    else this.#onEnd();
   }
 }
 
@@ -255,11 +260,12 @@ async function fetchWithoutCookies(
 function errorOf(
   answer: PutAnswer,
   upload: TicketUpload,
+  url: URL,
   statuses: NonNullable<Profile['putStatuses']>,
 ): UploaderError | undefined {
   const { status } = answer;
   const meaning = putMeaningOf(status, statuses);
-  if (answer.url !== new URL(upload.url).href) {
+  if (answer.url !== url.href) {
     return new UploaderError('upload-refused', 'The storage redirected the upload', { status });
   }
   if (meaning === 'stored') return undefined;

@@ -14,10 +14,10 @@ const ROUNDS = 3;
 const REACH_MS = 30_000;
 
 /** Returns the functions to call at the end of a PUT. `evidence` collects the results of all PUTs to the origin. */
-export function readabilityOf(evidence: Evidence, url: string, sizeBytes: number) {
-  const { origin, pathname } = new URL(url);
+export function readabilityOf(evidence: Evidence, url: URL, sizeBytes: number) {
+  const { origin, pathname } = url;
   const { rounds } = evidence;
-  const silence = watchSilence(new URL(url), 'the upload_url of the service');
+  const silence = watchSilence(url, 'the upload_url of the service');
   return {
     onReadable(): void {
       silence.onAnswer();

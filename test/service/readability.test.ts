@@ -10,7 +10,7 @@ async function setUp() {
   const { storageUrl } = await findReference();
   const hostOf = createHosts();
   return (sizeBytes = 1000, url = `${storageUrl}/chunk?secret`) =>
-    readabilityOf(hostOf(url).evidence, url, sizeBytes);
+    readabilityOf(hostOf(url).evidence, new URL(url), sizeBytes);
 }
 
 /** Resolves with the error codes of PUTs that fail one after the other, each after the next number of `sentBytes`. */

@@ -118,7 +118,8 @@ describe('the console', () => {
   it('names a storage that gives no response to PUTs', async () => {
     const url = `${nowhere()}/chunk?signature=secret`;
     const hosts = createHosts();
-    const put = (): Promise<unknown> => readabilityOf(hosts(url).evidence, url, 10).explain(0, forever);
+    const put = (): Promise<unknown> =>
+      readabilityOf(hosts(url).evidence, new URL(url), 10).explain(0, forever);
     expect(await warningsOf(...times(4, put))).to.deep.equal([
       `secure-uploader: No answer from ${new URL(url).origin}. Check the upload_url of the service, CORS and connect-src.`,
     ]);
