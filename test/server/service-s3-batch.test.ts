@@ -40,6 +40,7 @@ export async function authorize(request, { operation, folder }) {
 }
 export async function onCompleted() {}
 export async function refuse({ name }) {
+  if (name.startsWith('brief')) await sleep(50);
   while (name.startsWith('slow') && !existsSync('${GO}')) await sleep(20);
   return name.startsWith('bad') ? 'It is bad.' : undefined;
 }`;
@@ -127,11 +128,20 @@ test('a slow commit is a 202 after a second, delays no other file, and continues
   await commitUntil('slow', commit, [200, 200, 200, 200, 200, 422, 200]);
 });
 
+test('quick commits of two batches at once wait for a place, and are not left to the background', async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `brief-${at}`);
+  const [one, two] = [await prepare('two', ...names), await prepare('two', ...names)];
+  const both = await Promise.all([post('two', { commit: one }), post('two', { commit: two })]);
+  assert.deepEqual(both.flatMap(statuses), Array(24).fill(200));
+});
+
 test('more slow commits than a user may have at once are all 202, and all are completed', async () => {
   const commit = await prepare('stuck', ...Array.from({ length: 6 }, (_, at) => `slow-${at}`));
   const first = await post('stuck', { commit });
   assert.deepEqual(statuses(first), Array(6).fill(202));
-  for (const { retry_after } of first.body.answers) assert.equal(retry_after, 2);
+  // Two have found no place.
+  const seconds = first.body.answers.map(({ retry_after }: { retry_after: number }) => retry_after);
+  assert.deepEqual(seconds, [2, 2, 2, 2, 1, 1]);
   writeFileSync(GO, '');
   await commitUntil('stuck', commit, Array(6).fill(200));
 });
@@ -247,6 +257,16 @@ test('a batch counts as the requests that it replaces: 3,000 in a minute', async
   assert.equal(refused.status, 429);
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
   assert.equal((await post('calm', { open: [fileOf('a', [])] })).status, 200);
+});
+
+test('a commit that found no place does not count, because its repetition does', async () => {
+  const open = Array(FILE_COUNT).fill({ ...fileOf('a', [], 'forbidden'), hashes: ['x'] });
+  // 128 each. 184 are left, less than three commits of 64 files.
+  for (let sent = 0; sent < 21; sent += 1)
+    assert.equal((await post('left', { open })).status, 200, `${sent}`);
+  const commit = await prepare('left', ...Array.from({ length: FILE_COUNT }, (_, at) => `slow-${at}`));
+  for (let sent = 0; sent < 3; sent += 1)
+    assert.deepEqual(statuses(await post('left', { commit })), Array(FILE_COUNT).fill(202));
 });
 
 test('a batch that commits counts as up to four requests that run at once', async () => {

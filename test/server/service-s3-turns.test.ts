@@ -23,7 +23,7 @@ const HASH = 'a'.repeat(64);
 const SIZE = 6_000_000;
 
 interface Files {
-  commit(session: Session, hashes: string[]): Promise<void>;
+  begin(session: Session, hashes: string[], endsAt: number): Promise<{ work: Promise<void> } | undefined>;
   close(): Promise<void>;
 }
 interface Modules {
@@ -93,10 +93,13 @@ describe('Turns of the users in the example for S3', { timeout: 60_000 }, () => 
     return session;
   }
   const stateOf = async ({ id }: Session): Promise<string | undefined> => (await sessions.find(id))?.state;
-  /** Commits as a browser does that got 202. */
-  async function commit(session: Session): Promise<void> {
+  /** Commits as a browser does that got 202. Resolves with false if there was no place for the file until the time `endsAt`. */
+  async function commit(session: Session, endsAt = 0): Promise<boolean> {
     const known = await sessions.find(session.id);
-    if (known?.state === 'open' || known?.state === 'committing') await files.commit(known, [HASH]);
+    if (known?.state !== 'open' && known?.state !== 'committing') return true;
+    const begun = await files.begin(known, [HASH], endsAt);
+    await begun?.work;
+    return begun !== undefined;
   }
   const isOver = async (session: Session): Promise<boolean> =>
     ['done', 'delivered'].includes(`${await stateOf(session)}`);
@@ -133,6 +136,30 @@ describe('Turns of the users in the example for S3', { timeout: 60_000 }, () => 
       await commit(late);
       return isOver(late);
     });
+  });
+
+  test('a commit waits for a place, or until its time or the process ends', async () => {
+    const own = await Promise.all(Array.from({ length: 4 }, () => open('user-noisy', 'a.scan')));
+    for (const session of own) void commit(session);
+    await until(() => countOf(scanned, 'user-noisy') === 4);
+    const [late, next, last] = [await open('user-noisy'), await open('user-noisy'), await open('user-noisy')];
+    assert.equal(await commit(late, Date.now() + 50), false);
+    assert.equal(await stateOf(late), 'committing');
+    const waiting = files.begin(next, [HASH], Date.now() + 60_000);
+    assert.equal(await stateOf(next), 'open');
+    free();
+    await (await waiting)?.work;
+    assert.ok(await isOver(next));
+    const slow = await Promise.all(Array.from({ length: 4 }, () => open('user-noisy', 'a.slow')));
+    for (const session of slow) void commit(session);
+    await until(() => scanned.filter(({ name }) => name === 'a.slow').length === 4);
+    const ended = files.begin(last, [HASH], Date.now() + 60_000);
+    assert.equal(await stateOf(last), 'open');
+    const closed = files.close();
+    assert.equal(await ended, undefined);
+    assert.equal(await stateOf(last), 'committing');
+    endSlow();
+    await closed;
   });
 
   test('slow scans of a user in the background delay no other user', async () => {

@@ -56,9 +56,9 @@ export function createFiles(sessions: Sessions, report: (error: Error, fileId?: 
   const running = new Map<string, { user: string; work: Promise<void> }>();
   const closing = new AbortController();
   const bell = () => new AbortController();
-  const bells = { committing: bell(), done: bell(), ended: bell() };
-  /** Lets the background work look for work now. */
-  const ring = (kind: Kind) => {
+  const bells = { committing: bell(), done: bell(), ended: bell(), place: bell() };
+  /** Lets the background work look for work now, or commits for a place. */
+  const ring = (kind: keyof typeof bells) => {
     bells[kind].abort();
     bells[kind] = bell();
   };
@@ -153,7 +153,7 @@ export function createFiles(sessions: Sessions, report: (error: Error, fileId?: 
   }
   const loops = KINDS.map(workOff);
 
-  async function begin(session: Session, hashes: string[]) {
+  async function attempt(session: Session, hashes: string[]) {
     const holder = randomUUID();
     if (await sessions.claim(session.id, holder, hashes)) await build({ ...session, hashes }, holder);
   }
@@ -163,21 +163,37 @@ export function createFiles(sessions: Sessions, report: (error: Error, fileId?: 
   }
 
   return {
-    /** Assembles a file, unless another process does. If this one is busy, the background work of any process does. */
-    commit(session: Session, hashes: string[]): Promise<void> {
-      const known = running.get(session.id);
-      if (known) return known.work;
-      const ofUser = [...running.values()].filter(({ user }) => user === session.user);
-      const isBusy = running.size >= MAX_BUILDS || ofUser.length >= MAX_BUILDS_OF_USER;
-      if (isBusy || closing.signal.aborted) return leave(session, hashes);
-      const work = begin(session, hashes).finally(() => running.delete(session.id));
-      running.set(session.id, { user: session.user, work });
-      return work;
+    /**
+     * Begins to assemble a file, unless another process does. If this one is busy until the time `endsAt`, resolves with `undefined`,
+     * and the background work of any process does.
+     */
+    async begin(
+      session: Session,
+      hashes: string[],
+      endsAt: number,
+    ): Promise<{ work: Promise<void> } | undefined> {
+      for (;;) {
+        const known = running.get(session.id);
+        if (known) return known;
+        const ofUser = [...running.values()].filter(({ user }) => user === session.user);
+        const isBusy = running.size >= MAX_BUILDS || ofUser.length >= MAX_BUILDS_OF_USER;
+        if (!isBusy && !closing.signal.aborted) break;
+        const leftMs = endsAt - Date.now();
+        if (leftMs <= 0 || closing.signal.aborted) return void (await leave(session, hashes));
+        await sleep(leftMs, undefined, { signal: bells.place.signal, ref: false }).catch(() => undefined);
+      }
+      const work = attempt(session, hashes).finally(() => {
+        running.delete(session.id);
+        ring('place');
+      });
+      const begun = { user: session.user, work };
+      running.set(session.id, begun);
+      return begun;
     },
     /** Ends the background work, and waits for what is running. */
     async close() {
       closing.abort();
-      for (const kind of KINDS) ring(kind);
+      for (const kind of [...KINDS, 'place'] as const) ring(kind);
       await Promise.allSettled([...loops, ...[...running.values()].map(({ work }) => work)]);
     },
   };

@@ -90,24 +90,29 @@ export function createGate(database?: Database) {
   /** What is left of the steps that were taken. */
   const rests = new Map<string, number>();
 
+  function keep(user: string, rest: number): void {
+    if (!rests.has(user)) setTimeout(() => rests.delete(user), MINUTE_MS).unref();
+    rests.set(user, rest);
+  }
+
+  /** A negative amount gives back what was counted. */
   async function count(user: string, amount: number): Promise<void> {
     const restOf = () => rests.get(user) ?? 0;
     if (restOf() < amount) {
-      const step = Math.max(STEP, amount);
+      const step = Math.max(STEP, amount - restOf());
       await requests.consume(user, step).catch((error: unknown) => {
         if (!(error instanceof RateLimiterRes)) throw error;
         return refuse('too many requests', Math.ceil(error.msBeforeNext / 1000));
       });
-      if (!rests.has(user)) setTimeout(() => rests.delete(user), MINUTE_MS).unref();
-      rests.set(user, restOf() + step);
+      keep(user, restOf() + step);
     }
-    rests.set(user, restOf() - amount);
+    keep(user, restOf() - amount);
   }
 
   return {
     /**
      * Does `work`, unless too many requests of the user are running. `more` adds what the body turns out to be: requests that it
-     * replaces, and how many of them run at once.
+     * replaces, fewer if it is negative, and how many of them run at once.
      */
     async pass(
       user: string,
@@ -119,7 +124,7 @@ export function createGate(database?: Database) {
         if (others + places > REQUESTS_AT_ONCE) await refuse('too many requests at once', 1);
         running.set(user, others + places);
         own += places;
-        if (amount > 0) await count(user, amount);
+        if (amount !== 0) await count(user, amount);
       };
       try {
         await take(1, 1);

@@ -167,7 +167,8 @@ export function createUploads(
     );
   }
 
-  async function commit(session: Session, { hashes, receipts }: Body, waitMs: number) {
+  /** Waits for a place until `placeBy`, and for the end until `endBy`. `isLeft` says that there was none. */
+  async function commit(session: Session, { hashes, receipts }: Body, placeBy: number, endBy: number) {
     must(isHashes(hashes) && hashes.length <= 10_000, 400, 'hashes must be at most 10,000 SHA-256');
     must(isHashes(receipts) && receipts.length === hashes.length, 400, 'send one receipt for each hash');
     const isProven = hashes.every((hash, at) => isSame(receiptOf(session.id, hash), receipts[at] ?? ''));
@@ -179,19 +180,23 @@ export function createUploads(
     };
     mustBeSame(session);
     let found: Session | undefined = session;
+    let isLeft = false;
     if (session.state === 'open' || session.state === 'committing') {
-      const work = files.commit(session, hashes);
+      const begun = await files.begin(session, hashes, placeBy);
+      isLeft = begun === undefined;
       // If the response is sent before the work ends, the work continues. If it fails then, the next commit tries it again.
-      work.catch(() => undefined);
-      await Promise.race([work, sleep(waitMs, undefined, { ref: false })]);
+      begun?.work.catch(() => undefined);
+      const waitMs = Math.max(0, endBy - Date.now());
+      await Promise.race([begun?.work, sleep(waitMs, undefined, { ref: false })]);
       found = await sessions.find(session.id);
       // Another commit may have been first.
       if (found) mustBeSame(found);
     }
     must(found?.state !== 'refused', 422, found?.sentence ?? '');
     const { fileId: file_id, name: file_name, sizeBytes: file_size, state } = found ?? session;
-    if (state !== 'done' && state !== 'delivered') return reply(202, {}, { 'retry-after': '2' });
-    return reply(200, { file_id, file_name, file_size });
+    const isDone = state === 'done' || state === 'delivered';
+    const pending = () => reply(202, {}, { 'retry-after': isLeft ? '1' : '2' });
+    return { response: isDone ? reply(200, { file_id, file_name, file_size }) : pending(), isLeft };
   }
 
   async function cancel({ id }: Session) {
@@ -244,20 +249,18 @@ export function createUploads(
       const chunks = isEmpty ? {} : presigned[at];
       return reply(201, { session_id: id, ...(!(chunks instanceof End) && { chunks }) });
     });
-    return { steps, hidden: presigned };
+    return { steps, hidden: presigned, left: 0 };
   }
 
   async function commitAll(request: Request, user: string, bodies: readonly Body[]) {
     const rightTo = rightsOf(request, 'commit');
+    const found = await eachFile(bodies, async ({ session: id, ...body }) => ({
+      ...{ session: await sessionOf(id, user, rightTo), body },
+    }));
     const endsAt = Date.now() + BATCH_MS;
-    const commitOne = async ({ session: id, ...body }: Body) =>
-      commit(await sessionOf(id, user, rightTo), body, Math.max(0, endsAt - Date.now()));
-    const steps = await forEach(
-      bodies,
-      (body): Promise<Step<Response>> => commitOne(body).catch((error) => new End(error)),
-      FILES_AT_ONCE,
-    );
-    return { steps, hidden: [] };
+    const ends = await eachFile(found, ({ session, body }) => commit(session, body, endsAt, endsAt));
+    const left = ends.filter((end) => !(end instanceof End) && end.isLeft).length;
+    return { steps: await eachFile(ends, ({ response }) => response), hidden: [], left };
   }
 
   async function batch(
@@ -265,7 +268,7 @@ export function createUploads(
     user: string,
     { isOpen, files: bodies }: ReturnType<typeof readBatch>,
   ) {
-    const { steps, hidden } = await (isOpen ? openAll : commitAll)(request, user, bodies);
+    const { steps, hidden, left } = await (isOpen ? openAll : commitAll)(request, user, bodies);
     const responses = steps.map((step) => (step instanceof End ? replyTo(step.error) : step));
     const errors = [...steps, ...hidden].flatMap((step) => (step instanceof End ? [step.error] : []));
     const known = new Set<string>();
@@ -286,7 +289,7 @@ export function createUploads(
     }
     const response = reply(200, { answers: await Promise.all(responses.map(answerOf)) });
     notes.set(response, { files: responses.length, answers: counts });
-    return response;
+    return { response, left };
   }
 
   return async (request: Request): Promise<Response> => {
@@ -301,7 +304,10 @@ export function createUploads(
         const asked = readBatch(body);
         const atOnce = asked.isOpen ? 1 : Math.min(asked.files.length, FILES_AT_ONCE);
         await more(asked.requests - 1, atOnce - 1);
-        return batch(request, user, asked);
+        const { response, left } = await batch(request, user, asked);
+        // Their repetitions count.
+        await more(-left, 0);
+        return response;
       }
       if (operation === 'open') {
         const { session } = only(await open(request, user, [body]));
@@ -310,7 +316,8 @@ export function createUploads(
       const id = request.headers.get('x-service-uploadsession');
       const session = await sessionOf(id, user, rightsOf(request, operation));
       if (operation === 'presign') return reply(200, { chunks: only(await presign([{ session, body }])) });
-      return operation === 'commit' ? commit(session, body, COMMIT_MS) : cancel(session);
+      if (operation === 'cancel') return cancel(session);
+      return (await commit(session, body, 0, Date.now() + COMMIT_MS)).response;
     });
   };
 }
