@@ -12,7 +12,7 @@ export function createBatchGate(
   faults: Faults,
   current: AsyncLocalStorage<Partial<Fault>>,
 ): (uploads: Uploads) => Uploads {
-  const { signal } = new AbortController();
+  const { signal } = parts.background;
 
   async function strike(
     operation: Operation,

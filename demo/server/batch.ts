@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { requireUser } from './accounts.ts';
-import type { Env, Parts } from './parts.ts';
+import type { Background } from './background.ts';
+import type { Env, Parts, UploadSession } from './parts.ts';
 import { type Answer, answerTo, Refusal, readJson } from './refusal.ts';
 import type { User } from './seed.ts';
 import type { Uploads } from './uploads.ts';
@@ -21,7 +22,7 @@ const PENDING: Answer = { status: 202, body: {}, headers: { 'retry-after': '2' }
 /** Creates the route of batches. */
 export function batchRoutes({ settings, ...parts }: Parts, uploads: Uploads): Hono<Env> {
   const app = new Hono<Env>();
-  const works = { open: createOpen(uploads), commit: createCommit(uploads) };
+  const works = { open: createOpen(uploads), commit: createCommit(uploads, parts.background) };
 
   app.post(BATCH_PATH, async (c) => {
     const user = await requireUser(c, { settings, ...parts });
@@ -47,30 +48,36 @@ function createOpen(uploads: Uploads): Work {
   };
 }
 
-function createCommit(uploads: Uploads): Work {
-  // Commits that continue after their batch was answered, by the passport. One at a time, so that repetitions cost no more.
+function createCommit(uploads: Uploads, background: Background): Work {
+  // Commits that may continue after their batch was answered, and when their client leaves. One of a session at a time, so that
+  // repetitions cost no more, and of each user one that reads its file: a single commit waits for no more than that.
   const running = new Map<string, Promise<Answer>>();
-  // These commits continue when their client leaves.
-  const { signal } = new AbortController();
 
-  return async (user, { session, ...body }) => {
-    const passport = typeof session === 'string' ? session : '';
+  return async (user, { session: sealed, ...body }) => {
+    const passport = typeof sealed === 'string' ? sealed : '';
     const late = sleep(COMMIT_MS, undefined, { ref: false });
-    for (let earlier = running.get(passport); earlier; earlier = running.get(passport)) {
-      if (!(await Promise.race([earlier, late]))) return PENDING;
-    }
-    const work = attempt(async () => uploads.commit(await uploads.find(user, passport), body, signal));
-    const ended = work.finally(() => running.delete(passport));
-    running.set(passport, ended);
-    return (await Promise.race([ended, late])) ?? PENDING;
+    const find = (): Promise<UploadSession> => uploads.find(user, passport);
+    const commit = async ({ id, phase }: UploadSession): Promise<Answer> => {
+      const keys = body.file_hash !== undefined && phase === 'open' ? [id, user.id] : [id];
+      const earlier = keys.map((key) => running.get(key)).find(Boolean);
+      if (earlier) return (await Promise.race([earlier, late])) ? commit(await find()) : PENDING;
+      const work = attempt(async () => uploads.commit(await find(), body, background.signal), background);
+      const ended = work.finally(() => {
+        for (const key of keys) running.delete(key);
+      });
+      for (const key of keys) running.set(key, ended);
+      background.add(ended);
+      return (await Promise.race([ended, late])) ?? PENDING;
+    };
+    return attempt(async () => commit(await find()));
   };
 }
 
-async function attempt(work: () => Promise<Answer>): Promise<Answer> {
+async function attempt(work: () => Promise<Answer>, { signal }: Partial<Background> = {}): Promise<Answer> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Refusal)) console.error(`POST ${BATCH_PATH}:`, error);
+    if (!(error instanceof Refusal) && !signal?.aborted) console.error(`POST ${BATCH_PATH}:`, error);
     return answerTo(error);
   }
 }

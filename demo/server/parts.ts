@@ -1,6 +1,7 @@
 // Types of the table rows, and of the objects that all routes share (`Parts`), which server.ts creates. In the descriptions of
 // rows, "the key" is the key of the row in its table.
 import type { HttpBindings } from '@hono/node-server';
+import type { Background } from './background.ts';
 import type { Clock } from './clock.ts';
 import type { Limits, ReadClient } from './limits.ts';
 import type { Locks } from './locks.ts';
@@ -144,6 +145,7 @@ export interface Parts {
   seal: Seal;
   limits: Limits;
   locks: Locks;
+  background: Background;
   usage: Usage;
   readClient: ReadClient;
   /** Public origin of the service. Neither of the two URLs ends with a slash. */

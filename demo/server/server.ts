@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { createApp } from './app.ts';
+import { createBackground } from './background.ts';
 import { type Clock, createClock } from './clock.ts';
 import { lockData } from './data-lock.ts';
 import type { Faults, LogEntry } from './faults.ts';
@@ -60,9 +61,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const serviceServer = createServer();
   const storageServer = createServer();
   const servers = [serviceServer, storageServer];
+  const background = createBackground();
   const endings: (() => Promise<void> | void)[] = [];
   const close = async (): Promise<void> => {
+    // A request may wait for work that the first of these ends, and may add some until the second has ended.
+    const early = background.end();
     await Promise.all(servers.map(closeServer));
+    await Promise.all([early, background.end()]);
     for (const end of endings.splice(0)) await end();
   };
   try {
@@ -81,6 +86,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       seal,
       limits: createLimits(settings, clock),
       locks: createLocks(),
+      background,
       usage: createUsage(settings, clock.now),
       readClient: createReadClient(settings.trustedProxies),
       baseUrl: publicUrls.service ?? `http://${host}:${servicePort}`,

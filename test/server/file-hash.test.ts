@@ -2,7 +2,7 @@
 // be counted and held.
 import assert from 'node:assert/strict';
 import { open } from 'node:fs/promises';
-import { after, before, beforeEach, mock, test } from 'node:test';
+import { after, before, beforeEach, describe, mock, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { until } from '../support/until.ts';
 import {
@@ -37,7 +37,7 @@ before(async () => {
   });
 });
 beforeEach(async () => {
-  rig = await startRig();
+  rig = await startRig({ batches: true });
   alice = await actAs(rig.service, 'alice');
   reads = 0;
 });
@@ -142,4 +142,87 @@ test('a cancel does not wait for the reading, which then ends', async (t) => {
   release();
   const { status, body } = await committed;
   assert.equal(status, 410, body.debuginfo);
+});
+
+describe('In a batch', () => {
+  /** Opens files of these chunks, and stores them. Resolves with what commits them with this hash. */
+  const prepare = (count: number, fileHash: string, person = alice): Promise<object[]> =>
+    Promise.all(
+      Array.from({ length: count }, async () => {
+        const { passport: session, hashes, receipts } = await stored(randomChunks(10, 10), person);
+        return { session, hashes, receipts, file_hash: fileHash };
+      }),
+    );
+  const send = async (commit: readonly object[], { token } = alice): Promise<number[]> => {
+    const headers = { authorization: `Bearer ${token}` };
+    const { body } = await ask(rig.service, 'POST', '/files/uploadsession/batch', {
+      headers,
+      body: { commit },
+    });
+    return body.answers.map(({ status }: { status: number }) => status);
+  };
+
+  test('one file of a user is read after the response, and delays others no longer than that', async (t) => {
+    t.after(() => rig.end());
+    const vic = await actAs(rig.service, 'vic');
+    const [files, own] = [await prepare(3, WRONG), await stored(randomChunks(10))];
+    const [other] = await prepare(1, WRONG, vic);
+    const release = holdReads();
+    assert.deepEqual(await send(files), [202, 202, 202]);
+    assert.equal(reads, 1);
+    // A repetition adds nothing, nor does another batch.
+    assert.deepEqual(await send(files.slice(1)), [202, 202]);
+    const plain = await stored(randomChunks(10));
+    assert.equal((await alice.commit(plain.passport, plain.hashes, plain.receipts)).status, 200);
+    const single = commit(own, WRONG);
+    const foreign = send([other ?? {}], vic);
+    await until(() => reads === 2);
+    release();
+    assert.equal((await single).status, 422);
+    assert.deepEqual(await foreign, [422]);
+    assert.equal(reads, 2 + 2 + 1);
+    assert.deepEqual(await send(files), [422, 422, 422]);
+  });
+
+  test('a finished file waits for no other one', async (t) => {
+    t.after(() => rig.end());
+    const done = await stored(randomChunks(10));
+    const { passport: session, hashes, receipts } = done;
+    const fileHash = hashOf(done.chunks[0] ?? new Uint8Array());
+    assert.equal((await commit(done, fileHash)).status, 200);
+    const release = holdReads();
+    const files = await prepare(1, WRONG);
+    const again = { session, hashes, receipts, file_hash: fileHash };
+    assert.deepEqual(await send([...files, again]), [202, 200]);
+    release();
+  });
+
+  test('the session of another user is refused at once, also while it is committed', async (t) => {
+    t.after(() => rig.end());
+    const vic = await actAs(rig.service, 'vic');
+    const files = await prepare(1, WRONG);
+    const release = holdReads();
+    assert.deepEqual(await send(files), [202]);
+    assert.deepEqual(await send(files, vic), [403]);
+    release();
+  });
+
+  test('a service that is closed ends the reading, and waits for its end', async () => {
+    const files = await prepare(2, WRONG);
+    const release = holdReads();
+    assert.deepEqual(await send(files), [202, 202]);
+    const steps: string[] = [];
+    const closed = rig.end().then(() => steps.push('closed'));
+    await until(() =>
+      fetch(rig.service.baseUrl).then(
+        () => false,
+        () => true,
+      ),
+    );
+    steps.push('released');
+    release();
+    await closed;
+    assert.deepEqual(steps, ['released', 'closed']);
+    assert.equal(reads, 1);
+  });
 });
