@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SESSION_HEADER } from '../service/wire.ts';
+import { listIn, openBatch } from './batches.ts';
 import { type Dialect, negotiate } from './dialect.ts';
 import { type Exchange, exchange, isFields, type Outgoing } from './exchange.ts';
 import { describe, isOk, Skip } from './finding.ts';
@@ -161,7 +162,7 @@ export class Context {
 
   /**
    * Throws `Skip` if the service does not have the operation: if its path was not given, and it responds with 404, 405 or 501 to a
-   * correct request, or to a batch with anything but a 2xx, because this path may be one of another operation.
+   * correct request, or to a batch with anything but a 2xx that has answers, because this path may be one of another operation.
    */
   async require(operation: Operation): Promise<void> {
     this.urlOf(operation);
@@ -171,7 +172,10 @@ export class Context {
   }
 
   async #isAbsent(operation: Operation): Promise<boolean> {
-    if (operation === 'batch') return !isOk(await this.batch());
+    if (operation === 'batch') {
+      const first = await this.batch();
+      return !isOk(first) || listIn(first) === undefined;
+    }
     const response = operation === 'commit' ? (await this.round()).commits[0] : await this.canceled();
     return !response || ABSENT.includes(response.status);
   }
@@ -181,7 +185,7 @@ export class Context {
     this.once('file in a batch', async () => {
       const { bodyOf } = await this.dialect();
       const file = { ...this.sessionBody(), ...bodyOf([this.piece(SMALL_PART)]) };
-      return this.call('batch', { body: { open: [file] } });
+      return openBatch(this, [file]);
     });
 
   /** The response to the first cancellation. */
@@ -191,7 +195,7 @@ export class Context {
       return this.call('cancel', { session: dialect.sessionOf(await this.open()) });
     });
 
-  sessionBody(change: Readonly<Record<string, unknown>> = {}): object {
+  sessionBody(change: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
     const { parentId, fields } = this.options;
     const name = `conform-${randomBytes(6).toString('hex')}.bin`;
     return { ...fields, parent_id: parentId, file_name: name, file_size: SMALL_PART, ...change };

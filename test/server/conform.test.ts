@@ -9,10 +9,21 @@ import { CHECKS, type Report } from '../../src/cli/conform.ts';
 import { reportText } from '../../src/cli/report.ts';
 import { failuresOf, runConform } from '../support/conform.ts';
 import { type FaultyServer, startFaultyServer } from '../support/mutant-proxy.ts';
-import { COMMIT, changed, known, onlyFor, respond } from '../support/mutations.ts';
+import {
+  BATCH,
+  CANCEL,
+  COMMIT,
+  changed,
+  is,
+  isOk,
+  jsonOf,
+  known,
+  onlyFor,
+  respond,
+} from '../support/mutations.ts';
 import { OTHER_TOKEN, type OtherService, startOtherService } from '../support/other-service.ts';
 import { ACCESS_MUTANTS } from './mutants-of-access.ts';
-import { BATCH_MUTANTS } from './mutants-of-batches.ts';
+import { BATCH_MUTANTS, OTHER_BATCHES } from './mutants-of-batches.ts';
 import { UPLOAD_MUTANTS } from './mutants-of-upload.ts';
 import { page, type Rig, startRig } from './support.ts';
 
@@ -188,6 +199,46 @@ describe('conform finds the fault of a service that', () => {
     service.mutation = changed(COMMIT, (json) => Object.assign(json, { request_id: Math.random() }));
     const report = await runConform({ ...options, only: 'commit-again-answer' });
     assert.deepEqual([failuresOf(report), report.passed], [[], 1]);
+  });
+
+  for (const { difference, service: mutation } of OTHER_BATCHES)
+    test(`(not one that ${difference})`, async () => {
+      [service.mutation, storage.mutation] = [mutation, {}];
+      const report = await runConform({ ...options, only: 'batch-' });
+      assert.deepEqual(failuresOf(report), []);
+      assert.ok(report.passed > 15, `${report.passed} passed`);
+    });
+
+  test('(not one without batches that answers each path)', async () => {
+    const { 'batch-path': _, ...others } = options;
+    for (const body of [{}, { answers: {} }, '<html>']) {
+      service.mutation = onlyFor(BATCH, (passing) => respond(passing, 200, body));
+      const report = await runConform({ ...others, only: 'batch-' });
+      assert.deepEqual([failuresOf(report), report.passed], [[], 0]);
+    }
+  });
+
+  test('(and leaves no session of a batch that is neither committed nor canceled)', async () => {
+    const [left, ended]: Set<string>[] = [new Set(), new Set()];
+    service.mutation = {
+      after: (passing) => {
+        const sealed = String(passing.headers['x-service-uploadsession']);
+        if ((is(passing, CANCEL) || is(passing, COMMIT)) && isOk(passing)) ended?.add(sealed);
+        if (!is(passing, BATCH)) return;
+        const { commit = [] } = jsonOf(passing.body);
+        const { answers = [] } = jsonOf(passing.response.body);
+        for (const [at, { status, body }] of answers.entries()) {
+          if (status === 201) left?.add(body.passport);
+          if (status === 200) ended?.add(commit[at].session);
+        }
+      },
+    };
+    await runConform({ ...options, only: 'batch-' });
+    assert.ok(left && left.size > 5, `${left?.size} sessions`);
+    assert.deepEqual(
+      [...left].filter((sealed) => !ended?.has(sealed)),
+      [],
+    );
   });
 
   test('refuses small chunks, and can’t complete large ones, whose answer it shows', async () => {

@@ -1,5 +1,6 @@
 // Many small files in one request (U22).
 
+import { answersOf, chunksOf, openBatch } from '../batches.ts';
 import { type Check, row, table } from '../check.ts';
 import { type Context, isPending, type Piece, type Upload } from '../context.ts';
 import { differences, type Exchange, isFields, OF_THE_REQUEST } from '../exchange.ts';
@@ -22,58 +23,46 @@ const CHUNK_BYTES = 500;
 const MAX_FILES = 64;
 const MAX_HASHES = 100;
 /** Answered without any change of the service. */
-const UNKNOWN = { session: 'conform-unknown-session', hashes: [], receipts: [] };
-
-/** Returns each answer as if it were the response to a request of its own. Throws an error if there are none. */
-function answersOf(response: Exchange): Exchange[] {
-  const answers = isFields(response.json) ? response.json.answers : undefined;
-  if (response.status !== 200 || !Array.isArray(answers)) throw new Error(describe(response));
-  return answers.map((answer): Exchange => {
-    const {
-      status,
-      body,
-      retry_after: seconds,
-    }: Readonly<Record<string, unknown>> = isFields(answer) ? answer : {};
-    return {
-      ...response,
-      status: Number.isInteger(status) ? Number(status) : 0,
-      headers: seconds === undefined ? {} : { 'retry-after': String(seconds) },
-      error: 'an answer without a status',
-      json: body,
-      text: JSON.stringify(body) ?? '',
-    };
-  });
-}
+const unknown = (at = 0): object => ({ session: `conform-unknown-session-${at}`, hashes: [], receipts: [] });
+/** Different ones: a service may refuse a batch that has a session twice. */
+const unknowns = (count: number): object[] => Array.from({ length: count }, (_, at) => unknown(at));
 
 const said = (answers: readonly Exchange[]): string => answers.map(describe).join('; ');
 
 interface Opened {
   readonly response: Exchange;
+  readonly files: readonly Readonly<Record<string, unknown>>[];
   readonly pieces: readonly Piece[];
 }
 
-/** Opens files of one chunk. The changes are fields of single files. */
+/** Opens files of one chunk and of different sizes. The changes are fields of single files. */
 async function open(c: Context, ...changes: object[]): Promise<Opened> {
   await c.require('batch');
-  const { bodyOf, sessionOf } = await c.dialect();
-  const pieces = changes.map(() => c.piece(CHUNK_BYTES));
+  const { bodyOf } = await c.dialect();
+  const pieces = changes.map((_, at) => c.piece(CHUNK_BYTES + at));
   const files = changes.map((change, at) => ({
-    ...c.sessionBody({ file_size: CHUNK_BYTES }),
+    ...c.sessionBody({ file_size: CHUNK_BYTES + at }),
     ...bodyOf(pieces.slice(at, at + 1)),
     ...change,
   }));
-  const response = await c.call('batch', { body: { open: files } });
-  const answers = isFields(response.json) ? response.json.answers : undefined;
-  for (const answer of Array.isArray(answers) ? answersOf({ ...response, status: 200 }) : []) {
-    const session = isOk(answer) ? sessionOf(answer) : undefined;
-    if (session !== undefined) c.toCancel.push(session);
-  }
-  return { response, pieces };
+  return { response: await openBatch(c, files), files, pieces };
 }
 const pair = (c: Context): Promise<Opened> => c.once('batch of two files', () => open(c, {}, {}));
-/** The last file is not valid. */
+/** The file in the middle is not valid. */
 const mixed = (c: Context): Promise<Opened> =>
-  c.once('batch with a wrong file', () => open(c, {}, {}, { file_size: -1 }));
+  c.once('batch with a wrong file', () => open(c, {}, { file_size: -1 }, {}));
+
+/** True if an answer has the chunk of its file, or none. */
+async function hasOwnChunk(c: Context, answer: Exchange, piece: Piece): Promise<boolean> {
+  const chunks = chunksOf(answer);
+  const { entryOf } = await c.dialect();
+  if (!chunks) return true;
+  if (!isFields(entryOf(chunks, 1, piece, 0))) return false;
+  // Keys that are positions are the same for all files. The storage knows the chunk.
+  if (!isFields(entryOf(chunks, 1, c.piece(1), 0)) || c.options.hash === 'blake3') return true;
+  const [entry] = await c.entriesOf(answer, [piece]);
+  return isOk(await c.put(entry, piece.bytes));
+}
 
 const committing = async (c: Context, upload: Upload, change: object = {}): Promise<object> => {
   const { encode } = await c.dialect();
@@ -84,20 +73,37 @@ const committing = async (c: Context, upload: Upload, change: object = {}): Prom
 const commit = (c: Context, files: readonly object[], token?: string): Promise<Exchange> =>
   c.call('batch', { body: { commit: files }, ...(token !== undefined && { token }) });
 
+/** Commits until the service has completed the files. Resolves with the last response. */
+async function commitFully(c: Context, uploads: readonly Upload[]): Promise<Exchange> {
+  const files = await Promise.all(uploads.map((upload) => committing(c, upload)));
+  const endMs = performance.now() + c.options.waitMs;
+  for (;;) {
+    const response = await commit(c, files);
+    const isLate = performance.now() > endMs || response.status !== 200;
+    if (isLate || !answersOf(response).some(isPending)) return response;
+    await c.wait(1000);
+  }
+}
+
 /** Two files that were committed in a batch, and the last response. */
 const committed = (c: Context): Promise<{ uploads: readonly Upload[]; response: Exchange }> =>
   c.once('committed batch', async () => {
     await c.require('batch');
     const uploads = [await c.storedUpload(), await c.storedUpload()];
-    const files = await Promise.all(uploads.map((upload) => committing(c, upload)));
-    const endMs = performance.now() + c.options.waitMs;
-    for (;;) {
-      const response = await commit(c, files);
-      const isLate = performance.now() > endMs || response.status !== 200;
-      if (isLate || !answersOf(response).some(isPending)) return { uploads, response };
-      await c.wait(1000);
-    }
+    return { uploads, response: await commitFully(c, uploads) };
   });
+
+/** The upload of a file that was opened in a batch, with its chunk stored. */
+async function stored(c: Context, answer: Exchange, piece: Piece): Promise<Upload> {
+  const session = isOk(answer) ? (await c.dialect()).sessionOf(answer) : undefined;
+  if (session === undefined) throw new Skip(`no session: ${describe(answer)}`);
+  const pieces = [piece];
+  const presigned = chunksOf(answer) ? answer : await c.presign(session, pieces);
+  const entries = await c.entriesOf(presigned, pieces);
+  const sent = await c.put(entries[0], piece.bytes);
+  if (!isOk(sent)) throw new Error(`the chunk was not stored: ${describe(sent)}`);
+  return { session, pieces, entries, presigned };
+}
 
 /** The answers to the committed files. Throws `Skip` if the commit failed. */
 async function completed(c: Context): Promise<{ uploads: readonly Upload[]; answers: readonly Exchange[] }> {
@@ -139,12 +145,22 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       );
     },
   ),
-  row('file-error', 'opens files beside one that it refuses', SECTION, '201, 201 and a 4xx', async (c) => {
-    const answers = answersOf((await mixed(c)).response);
-    const [first, second, wrong, ...more] = answers;
-    const isRight = [first, second].every((answer) => answer?.status === 201) && more.length === 0;
-    return judge(isRight && wrong !== undefined && isRefused(wrong), said(answers));
-  }),
+  row(
+    'file-error',
+    'opens files beside one that it refuses',
+    SECTION,
+    'a 2xx, a 4xx and a 2xx, with the chunks of each file in its answer',
+    async (c) => {
+      const { response, pieces } = await mixed(c);
+      const answers = answersOf(response);
+      const [first, wrong, last, ...more] = answers;
+      const [own, , other] = pieces;
+      if (!first || !wrong || !last || !own || !other || more.length > 0) return fail(said(answers));
+      const isRight = isOk(first) && isRefused(wrong) && isOk(last);
+      const hasOwn = (await hasOwnChunk(c, first, own)) && (await hasOwnChunk(c, last, other));
+      return judge(isRight && hasOwn, said(answers));
+    },
+  ),
   row(
     'order',
     'answers in the order of the request',
@@ -152,33 +168,22 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     'the chunks of each file in its answer',
     async (c) => {
       const { response, pieces } = await pair(c);
-      const { entryOf } = await c.dialect();
       const answers = answersOf(response);
-      const isFound = (answer: Exchange | undefined, piece: Piece): boolean => {
-        const chunks = isFields(answer?.json) ? answer.json.chunks : undefined;
-        return isFields(chunks) && isFields(entryOf(chunks, 1, piece, 0));
-      };
-      if (!answers.some(({ json }) => isFields(json) && isFields(json.chunks)))
-        throw new Skip('there are no chunks');
-      return judge(
-        pieces.every((piece, at) => isFound(answers[at], piece)),
-        said(answers),
-      );
+      if (!answers.some(chunksOf)) throw new Skip('there are no chunks');
+      for (const [at, piece] of pieces.entries()) {
+        const answer = answers[at];
+        if (!answer || !(await hasOwnChunk(c, answer, piece))) return fail(said(answers));
+      }
+      return pass(said(answers));
     },
   ),
-  row(
-    'chunks',
-    'presigns the chunks',
-    SECTION,
-    'chunks in each 201, otherwise each file costs a request more',
-    async (c) => {
-      const answers = answersOf((await pair(c)).response);
-      return judge(
-        answers.every(({ json }) => isFields(json) && isFields(json.chunks)),
-        said(answers),
-      );
-    },
-  ),
+  row('chunks', 'presigns the chunks, or leaves them out', SECTION, 'an object, or no chunks', async (c) => {
+    const answers = answersOf((await pair(c)).response);
+    const isGiven = ({ json }: Exchange): boolean => isFields(json) && json.chunks !== undefined;
+    if (!answers.some(isGiven)) throw new Skip('there are no chunks: each file costs a request more');
+    const isRight = (answer: Exchange): boolean => !isGiven(answer) || chunksOf(answer) !== undefined;
+    return judge(answers.every(isRight), said(answers));
+  }),
   row(
     'session',
     'has the session in the body of an answer',
@@ -198,6 +203,47 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     if (answers.some(isPending)) return fail(`still 202 after ${c.options.waitMs / 1000} s; pass --wait`);
     return judge(answers.length === 2 && answers.every(isOk), said(answers));
   }),
+  row(
+    'files',
+    'completes each file with its own name and size',
+    SECTION,
+    'the file_name and the file_size of each request, if the answer has them',
+    async (c) => {
+      await c.committed();
+      const { response, files, pieces } = await c.once('complete files', () => open(c, {}, {}));
+      const uploads: Upload[] = [];
+      for (const [at, answer] of answersOf(response).entries())
+        uploads.push(await stored(c, answer, pieces[at] ?? c.piece(1)));
+      const answers = answersOf(await commitFully(c, uploads));
+      if (!answers.every(isOk) || answers.some(isPending)) return fail(said(answers));
+      const isSame = (name: string): boolean =>
+        answers.every(
+          ({ json }, at) => !isFields(json) || [undefined, files[at]?.[name]].includes(json[name]),
+        );
+      return judge(isSame('file_name') && isSame('file_size'), said(answers));
+    },
+  ),
+  row(
+    'empty',
+    'opens and commits an empty file as it does alone',
+    SECTION,
+    'a 2xx without entries in chunks, and a 2xx',
+    async (c) => {
+      await c.committed();
+      const nothing = { pieces: [], entries: [], presigned: await c.opened() };
+      const alone = (await c.commitFully({ ...nothing, session: await c.session(0) })).at(-1);
+      if (!alone || !isOk(alone)) throw new Skip('the service takes no empty files');
+      const { bodyOf, sessionOf } = await c.dialect();
+      const { response } = await open(c, {}, { file_size: 0, ...bodyOf([]) }, {});
+      const answers = answersOf(response);
+      const empty = answers[1];
+      const session = empty && isOk(empty) ? sessionOf(empty) : undefined;
+      if (!empty || session === undefined || !answers.every(isOk)) return fail(said(answers));
+      if (Object.keys(chunksOf(empty) ?? {}).length > 0) return fail(describe(empty));
+      const last = answersOf(await commitFully(c, [{ ...nothing, session }]));
+      return judge(last.length === 1 && last.every(isOk), said(last));
+    },
+  ),
   row(
     'commit-again',
     'gives the same answers to the same batch',
@@ -234,15 +280,22 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       return same(before, answersOf(await commit(c, [await committing(c, upload)]))[0]);
     },
   ),
-  row('commit-error', 'commits a file beside one that it refuses', SECTION, 'a 4xx and a 2xx', async (c) => {
-    const { uploads } = await completed(c);
-    const [right] = uploads;
-    if (!right) throw new Skip('there is no file');
-    const answers = answersOf(await commit(c, [UNKNOWN, await committing(c, right)]));
-    const [wrong, last, ...more] = answers;
-    const isRight = wrong && isRefused(wrong) && last && isOk(last) && more.length === 0;
-    return judge(Boolean(isRight), said(answers));
-  }),
+  row(
+    'commit-error',
+    'commits files beside one that it refuses',
+    SECTION,
+    'a 2xx, a 4xx and a 2xx, with the same JSON as before',
+    async (c) => {
+      const { uploads, answers: before } = await completed(c);
+      const [one, two] = await Promise.all(uploads.map((upload) => committing(c, upload)));
+      if (!one || !two) throw new Skip('there are no files');
+      const answers = answersOf(await commit(c, [one, unknown(), two]));
+      const [first, wrong, last, ...more] = answers;
+      if (!wrong || !isRefused(wrong) || more.length > 0) return fail(said(answers));
+      const findings = [same(before[0], first), same(before[1], last)];
+      return findings.find(({ outcome }) => outcome === 'fail') ?? pass(said(answers));
+    },
+  ),
   row(
     'other-user',
     'refuses the session of another user',
@@ -274,13 +327,13 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     '64 answers with a 4xx, to sessions that do not exist',
     async (c) => {
       await c.require('batch');
-      const answers = answersOf(await commit(c, Array(MAX_FILES).fill(UNKNOWN)));
+      const answers = answersOf(await commit(c, unknowns(MAX_FILES)));
       return judge(answers.length === MAX_FILES && answers.every(isRefused), `${answers.length} answers`);
     },
   ),
   row('too-many-files', 'refuses 65 files', SECTION, 'a 4xx, because limits count files', async (c) => {
     await c.require('batch');
-    return refused(await commit(c, Array(MAX_FILES + 1).fill(UNKNOWN)));
+    return refused(await commit(c, unknowns(MAX_FILES + 1)));
   }),
   row(
     'too-many-hashes',
@@ -291,16 +344,25 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       await c.require('batch');
       const { encode } = await c.dialect();
       const { hash } = c.piece(1);
-      const fileOf = (count: number): object => ({ ...UNKNOWN, hashes: Array(count).fill(encode(hash)) });
-      return refused(await commit(c, [fileOf(MAX_HASHES / 2), fileOf(MAX_HASHES / 2 + 1)]));
+      const hashes = Array(MAX_HASHES / 2).fill(encode(hash));
+      const [one, two] = unknowns(2);
+      return refused(
+        await commit(c, [
+          { ...one, hashes },
+          { ...two, hashes: [...hashes, encode(hash)] },
+        ]),
+      );
     },
   ),
-  ...Object.entries({ 'no-files': { open: [] }, 'no-list': {}, both: { open: [{}], commit: [UNKNOWN] } }).map(
-    ([id, body]) =>
-      row(id, `refuses ${JSON.stringify(body)}`, SECTION, 'a 4xx', async (c: Context) => {
-        await c.require('batch');
-        return refused(await c.call('batch', { body }));
-      }),
+  ...Object.entries({
+    'no-files': { open: [] },
+    'no-list': {},
+    both: { open: [{}], commit: [unknown()] },
+  }).map(([id, body]) =>
+    row(id, `refuses ${JSON.stringify(body)}`, SECTION, 'a 4xx', async (c: Context) => {
+      await c.require('batch');
+      return refused(await c.call('batch', { body }));
+    }),
   ),
   row(
     'bad-json',
