@@ -164,8 +164,8 @@ export function createFiles(sessions: Sessions, report: (error: Error, fileId?: 
 
   return {
     /**
-     * Begins to assemble a file, unless another process does. If this one is busy until the time `endsAt`, resolves with `undefined`,
-     * and the background work of any process does.
+     * Begins to assemble a file, unless another process does. If this one is busy until the time `endsAt`, resolves with
+     * `undefined`, and the background work of any process does.
      */
     async begin(
       session: Session,

@@ -27,7 +27,7 @@ const MIN_PART_BYTES = 5 * 2 ** 20;
 const LIMITS = { unfinishedFiles: 1000, filesPerDay: 20_000, bytesPerDay: 500 * 2 ** 30 };
 /** A commit that takes longer is answered with 202, and the browser repeats it. */
 const COMMIT_MS = 20_000;
-/** In a batch, other files wait for the response: chunks that can't be presigned in this time are left out, and commits are a 202. */
+/** In a batch, other files wait for the response: chunks that aren't presigned in this time are left out, and commits are a 202. */
 const BATCH_MS = 1000;
 
 export type Operation = 'open' | 'presign' | 'commit' | 'cancel' | 'batch';
@@ -131,8 +131,8 @@ export function createUploads(
   }
 
   /**
-   * Resolves with the entries of chunks, for each of different sessions. `late` aborts when those of an opening are no longer waited
-   * for.
+   * Resolves with the entries of chunks, for each of different sessions. `late` aborts when those of an opening are no longer
+   * waited for.
    */
   async function presign(asked: readonly Step<File>[], late?: AbortSignal): Promise<Step<object>[]> {
     const isOpening = late !== undefined;
