@@ -7,7 +7,7 @@ import { failuresOf, runConform } from '../support/conform.ts';
 import { type FakeStore, startFakeStore } from '../support/fake-store.ts';
 import { type FaultyServer, type Passing, startFaultyServer } from '../support/mutant-proxy.ts';
 import { closed, Description, walk } from '../support/openapi.ts';
-import { PAGE, type RunningExample, startExample, TOKEN } from '../support/service-s3.ts';
+import { copyExample, PAGE, type RunningExample, startExample, TOKEN } from '../support/service-s3.ts';
 import { BATCH, delayInBatches, uploadInBatches } from './batches.ts';
 import { challenge, login, redeem } from './sign-in-steps.ts';
 import {
@@ -30,10 +30,10 @@ const SESSION = '/files/uploadsession';
 const COMMIT = `${SESSION}/commit`;
 const UPLOADS = ['openSession', 'presignChunks', 'commitSession', 'cancelSession', 'sendBatch'];
 
-/** Statuses that no exchange here has: they need thousands of requests, or a database that can't be reached. */
+/** Statuses that no exchange here has: they need thousands of requests, or a database that can't be reached or is full. */
 const UNSEEN = [
   ...['presignChunks 429', 'commitSession 429', 'cancelSession 429', 'sendBatch 429'],
-  ...['openSession 503', 'cancelSession 503', 'sendBatch 503', 'commitSession 202'],
+  ...['openSession 503', 'cancelSession 503', 'sendBatch 503', 'sendBatch 507', 'commitSession 202'],
 ];
 /** Fields that no accepted exchange here has. No service sends the first one. */
 const UNSENT = [
@@ -302,6 +302,18 @@ describe('docs/openapi.json describes the example for S3', () => {
       assert.deepEqual([await commit(), await commit()], [expected, expected]);
     }
     store.fault = () => undefined;
+    assertDescribed(seen, UPLOADS);
+  });
+
+  test('when a user may not upload at all', async (t) => {
+    const hooks = `export const authorize = () => 403;
+export const [refuse, onCompleted] = [() => undefined, () => undefined];`;
+    const other = await startExample('hono', { S3_ENDPOINT: store.origin }, { folder: copyExample(hooks) });
+    t.after(() => other.stop());
+    proxy.target = other.baseUrl;
+    const { status } = await send('POST', BATCH, '', { open: [{}] });
+    proxy.target = example.baseUrl;
+    assert.equal(status, 403);
     assertDescribed(seen, UPLOADS);
   });
 
