@@ -1,4 +1,4 @@
-// Work that goes on after its response was sent. The service ends it, and waits for it, before it closes its data.
+// Work that continues after its response was sent. The service ends it, and waits for it, before it closes its data.
 
 export interface Background {
   /** Aborts when the service closes. */
