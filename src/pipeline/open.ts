@@ -9,15 +9,10 @@ import type {
   SessionInput,
   UploadRecord,
 } from '../core/types.ts';
+import { cancelFirst } from './cancel-first.ts';
 import { withFreeName } from './renaming.ts';
 import { isCancelable } from './service-session.ts';
-import {
-  cancelFirst,
-  type FileParts,
-  type Identity,
-  type SessionParts,
-  UploadSession,
-} from './upload-session.ts';
+import { type FileParts, type Identity, type SessionParts, UploadSession } from './upload-session.ts';
 
 export interface OpenFile extends PickedFile {
   /** What is uploaded: `file`, or what `transformFile` made of it. */

@@ -1,11 +1,9 @@
 // The session of one upload: carries out what the table in `service-session.ts` says, in a run and while a commit is repeated.
 // Requests, cancels and saves the session, and calls the service in it.
 
-import type { ErrorCode } from '../core/error-codes.ts';
 import { UploaderError } from '../core/errors.ts';
 import { backoffMs, type RetryPolicy } from '../core/retries.ts';
 import type {
-  Calls,
   CommitAnswer,
   SavedSession,
   Session,
@@ -14,6 +12,7 @@ import type {
   UploadRecord,
 } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
+import { type CancelParts, cancelFirst } from './cancel-first.ts';
 import type { Names } from './renaming.ts';
 import {
   isUnanswered,
@@ -53,14 +52,10 @@ export interface Identity {
 /** Requests one session, which may take several attempts. */
 export type RequestSession = () => Promise<Session>;
 
-export interface SessionParts {
-  readonly calls: Pick<Calls, 'cancel'>;
+export interface SessionParts extends CancelParts {
   /** Access to the record; `undefined` if nothing is saved. */
   readonly store: RecordKeeper | undefined;
   readonly policy: RetryPolicy;
-  readonly signal: AbortSignal;
-  /** `first` is a call that was made before. */
-  readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal, first?: Promise<T>) => Promise<T>;
   /** Called when a call that was made before fails. Its `Retry-After` counts from then, not from when the call is needed. */
   readonly onEarlyFailure: (error: unknown) => void;
   /** Cancels a session that is not needed. Never rejects. */
@@ -103,33 +98,8 @@ const WORTH_A_RECORD: readonly SessionEvent['type'][] = [
   'commit-unanswered',
 ];
 
-/** Errors after which a session is canceled again. */
-const CANCEL_AGAIN: readonly ErrorCode[] = ['network', 'offline', 'rate-limited'];
-
 /** Attempts of `backoffMs` that stand for the delays before a call is repeated: about 2, 8 and 30 s. */
 const REPEAT_ATTEMPTS = [2, 4, 6];
-
-/**
- * Cancels a session before the next one is opened, because a service that reserves names would refuse that one. Repeated while the
- * network is away or the service is busy; if the service refuses, its answer to the next request says more. Rejects only with the
- * signal's reason.
- */
-export async function cancelFirst(
-  session: Session,
-  { calls, retrying, signal }: Pick<SessionParts, 'calls' | 'retrying' | 'signal'>,
-): Promise<void> {
-  const { cancel } = calls;
-  if (!cancel) return;
-  const cancelOnce = (): Promise<void> =>
-    cancel(session, signal).catch((error) => {
-      throw error instanceof UploaderError && CANCEL_AGAIN.includes(error.code) ? error : new NotCanceled();
-    });
-  await retrying(cancelOnce, signal).catch(() => undefined);
-  signal.throwIfAborted();
-}
-
-/** Thrown out of the retries of a cancel. */
-class NotCanceled {}
 
 export class UploadSession {
   /** Chunks that the record has for this session. */
