@@ -119,6 +119,8 @@ export class UploadSession {
   #identifying: Promise<UploadRecord | undefined> | undefined;
   /** Chunks of the commit, and the hash of the file, which are saved with it. */
   #committed: { readonly chunks: readonly StoredChunk[]; readonly fileHash: string | undefined } | undefined;
+  /** Resolves when all chunks that were noted until then are saved. */
+  #savingChunks: Promise<void> | undefined;
   /** Indexes of the chunks that were stored in any session of this run. */
   readonly #storedIndexes = new Set<number>();
 
@@ -269,12 +271,12 @@ export class UploadSession {
     const isNew = !this.#storedIndexes.has(index);
     this.#storedIndexes.add(index);
     void this.#move({ type: 'chunk-stored', isNew, atMs: performance.now() });
-    if (this.#identity) void this.#parts.store?.saveChunks(this.#identity.key, [chunk]);
+    if (this.#identity) this.#savingChunks = this.#parts.store?.saveChunks(this.#identity.key, [chunk]);
   }
 
   /**
-   * Sends a commit, and notes what its response says. `send` calls `onSend` before the request, and waits until it is saved that
-   * the file may be complete from now on.
+   * Sends a commit, and notes what its response says. `send` calls `onSend` before the request, and waits until all chunks are
+   * saved, and that the file may be complete from now on.
    */
   async commit(
     send: (onSend: () => Promise<void>) => Promise<CommitAnswer>,
@@ -283,7 +285,9 @@ export class UploadSession {
   ): Promise<CommitAnswer> {
     this.#committed = { chunks, fileHash };
     try {
-      const answer = await send(() => this.#move({ type: 'commit-sent', atMs: Date.now() }));
+      const answer = await send(async () => {
+        await Promise.all([this.#savingChunks, this.#move({ type: 'commit-sent', atMs: Date.now() })]);
+      });
       if (answer.pending) void this.#move({ type: 'commit-accepted', atMs: Date.now() });
       else if (answer.missing.length > 0) void this.#move({ type: 'chunks-missing' });
       else void this.#move({ type: 'completed' });

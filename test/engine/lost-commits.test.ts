@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { fileOf, sha256 } from '../support/bytes.ts';
-import { settled, until } from '../support/collect.ts';
+import { deferred, settled, until } from '../support/collect.ts';
 import { newStore, world } from '../support/world.ts';
 
 const taken = new UploaderError('name-taken', 'there is one', { status: 409 });
@@ -49,6 +49,23 @@ describe('a commit whose response is lost', () => {
       expect(engine.service.count('open')).to.equal(1);
       expect(engine.row('a.bin')?.error?.code).to.equal('session-expired');
     });
+
+  it('is sent only when all chunks are saved, so that none is sent again on the next visit', async () => {
+    const store = newStore();
+    const saving = deferred<void>();
+    const saveChunks: typeof store.saveChunks = async (...given) => {
+      await saving.promise;
+      return store.saveChunks(...given);
+    };
+    const engine = world({ store: { ...store, saveChunks }, answers: ['open', 'presign', 'put'] });
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    await engine.waitForChange('chunk-uploaded', 3);
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.service.count('commit')).to.equal(0);
+    saving.resolve();
+    await engine.service.nextRequest('commit');
+    expect((await store.list())[0]?.stored.size).to.equal(3);
+  });
 
   it('is repeated on the next visit without the file, and nothing is sent again if the session is gone', async () => {
     const store = newStore();
