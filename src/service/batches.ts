@@ -7,8 +7,12 @@ import type { Answer, Send } from './http.ts';
 
 /** Most files in a request. */
 const MOST_FILES = 64;
-/** Requests that run at the same time. What comes meanwhile gathers for the next one. */
-const MOST_REQUESTS = 2;
+/**
+ * Time from the start of a request to the next one, unless that one is full: calls that come meanwhile share it. Each request that
+ * still runs doubles it, so that the calls to a slow service gather, and none waits for a request that hangs.
+ */
+const SPACING_MS = 200;
+const LONGEST_SPACING_MS = 5000;
 /** Largest part of a response for one file, in bytes. A URL with a signed security token has about 3 KiB. */
 const ANSWER_BYTES = 32_768;
 /** Statuses of a service that does not know batches. */
@@ -65,7 +69,10 @@ export class Batches {
   /** Number of requests in a row without a valid answer. */
   #failureCount = 0;
   #running = 0;
+  #startedMs = Number.NEGATIVE_INFINITY;
   #isGathering = false;
+  /** Timer for the next request, while calls wait for it. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(rules: BatchRules) {
     this.#rules = rules;
@@ -84,6 +91,7 @@ export class Batches {
       const waiting = { ...call, resolve };
       const onAbort = (): void => {
         if (this.#waiting.delete(waiting)) reject(signal.reason);
+        if (this.#waiting.size === 0) clearTimeout(this.#timer);
       };
       this.#waiting.add(waiting);
       signal.addEventListener('abort', onAbort, { once: true });
@@ -103,13 +111,26 @@ export class Batches {
   }
 
   #start(): void {
+    clearTimeout(this.#timer);
     if (this.#trust === 'none') return void this.#startFirst();
     while (this.#waiting.size > 0 && this.#trust !== 'asking') {
-      if (this.#trust === 'works' && this.#running >= MOST_REQUESTS) break;
+      const restMs = this.#trust === 'works' ? this.#restMs() : 0;
+      if (restMs > 0) {
+        this.#timer = setTimeout(() => this.#start(), restMs);
+        return;
+      }
       const calls = this.#take();
       if (this.#trust === 'absent') sendAlone(calls);
       else void this.#request(calls);
     }
+  }
+
+  /** Returns the time until the next request starts, in milliseconds. */
+  #restMs(): number {
+    // Requests that are small only because one has failed do not start at once: there would be many.
+    if (this.#waiting.size >= this.#limit) return 0;
+    const spacingMs = Math.min(SPACING_MS * 2 ** this.#running, LONGEST_SPACING_MS);
+    return this.#startedMs + spacingMs - performance.now();
   }
 
   /** Takes the calls that have waited longest and have the same token. */
@@ -144,6 +165,7 @@ export class Batches {
 
   async #request(calls: readonly Waiting[]): Promise<void> {
     this.#running += 1;
+    this.#startedMs = performance.now();
     const answers = this.#exchange(calls);
     // The answer to a call that is no longer needed is dropped, and the others still get theirs.
     for (const [index, call] of calls.entries()) {

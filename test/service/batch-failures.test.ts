@@ -51,12 +51,12 @@ describe('batches', () => {
     }));
 
   it('send the files of a request that is too large alone, and half as many in the next ones', async () => {
-    const { alone, answered, ask, requests, trust } = created();
+    const { alone, answered, ask, pass, requests, trust } = created();
     await trust();
     await answered(['a', 'b', 'c', 'd'], answerOf(413));
     expect(alone).to.deep.equal(['a', 'b', 'c', 'd']);
     for (const name of ['e', 'f', 'g']) void ask(name);
-    await settled();
+    await pass();
     expect(requests.slice(1).map(({ names }) => names)).to.deep.equal([['e', 'f'], ['g']]);
   });
 
@@ -74,7 +74,7 @@ describe('batches', () => {
   ];
   for (const [what, fail] of failures) {
     it(`have half as many files after ${what}, when a single call has succeeded`, async () => {
-      const { alone, ask, each, requests, trust } = created();
+      const { alone, ask, each, pass, requests, trust } = created();
       await trust();
       const names = namesUpTo(9);
       const failed = Promise.allSettled(names.map((name) => ask(name)));
@@ -82,24 +82,24 @@ describe('batches', () => {
       if (requests[0]) await fail(requests[0]);
       await failed;
       for (const name of names) void ask(name);
-      await settled();
+      await pass();
       expect(alone).to.deep.equal(['file 0']);
       expect(requests.slice(1).map((request) => request.names.length)).to.deep.equal([5, 3]);
       await requests[1]?.answer(each(names.slice(1, 6)));
       for (const name of namesUpTo(20)) void ask(name);
-      await settled();
+      await pass();
       // Each one that succeeds makes the next one larger.
       expect(requests.at(-1)?.names).to.have.length(9);
     });
 
     it(`end after three in a row with ${what}, while single calls succeed`, () =>
       captureWarnings(async (warned) => {
-        const { answered, ask, batches, each, requests, trust } = created();
+        const { answered, ask, batches, each, pass, requests, trust } = created();
         await trust();
         const failOnce = async (): Promise<void> => {
           const before = requests.length;
           const failed = Promise.allSettled(['a', 'b', 'c'].map((name) => ask(name)));
-          await settled();
+          await pass();
           for (const request of requests.slice(before)) await fail(request);
           await failed;
         };
@@ -118,12 +118,12 @@ describe('batches', () => {
 
   it('count two that one lost connection carried as one', () =>
     captureWarnings(async (warned) => {
-      const { ask, batches, requests, trust } = created();
+      const { ask, batches, pass, requests, trust } = created();
       await trust();
       for (let round = 0; round < 2; round += 1) {
         const before = requests.length;
         const failed = Promise.allSettled(namesUpTo(round === 0 ? 128 : 60).map((name) => ask(name)));
-        await settled();
+        await pass();
         const running = requests.slice(before);
         expect(running).to.have.length(2);
         for (const request of running) void request.fail(new UploaderError('network', 'no line'));
@@ -133,14 +133,14 @@ describe('batches', () => {
     }));
 
   it('continue after an offline browser', async () => {
-    const { alone, ask, requests, trust } = created();
+    const { alone, ask, pass, requests, trust } = created();
     await trust();
     const failed = rejection(ask('a'));
     await settled();
     await requests[0]?.fail(new UploaderError('offline', 'no line'));
     await failed;
     void ask('a');
-    await settled();
+    await pass();
     expect([alone, requests.length]).to.deep.equal([[], 2]);
   });
 });

@@ -2,6 +2,7 @@
 
 import { Batches, type FileCall } from '../../src/service/batches.ts';
 import type { Answer, ServiceRequest } from '../../src/service/http.ts';
+import { stopClock } from '../support/clock.ts';
 import { deferred, settled } from '../support/collect.ts';
 import { forever } from './reference.ts';
 
@@ -17,8 +18,14 @@ export const answerOf = (
   header: (name) => headers[name.toLowerCase()] ?? null,
 });
 
-/** Creates the batches of one kind. The test answers each request. */
+/** Creates the batches of one kind, and stops the clock. The test answers each request. */
 export function created() {
+  const clock = stopClock();
+  /** Lets so much time pass that the next two requests start. */
+  const pass = async (): Promise<void> => {
+    await clock.pass(5000);
+    await clock.pass(5000);
+  };
   const requests: {
     readonly names: readonly string[];
     readonly request: ServiceRequest;
@@ -74,11 +81,11 @@ export function created() {
   /** Asks for a batch of these calls, and returns their answers when its request has this one. */
   const answered = async (names: readonly string[], answer: Answer): Promise<readonly Answer[]> => {
     const asked = names.map((name) => ask(name));
-    await settled();
+    await pass();
     await requests.at(-1)?.answer(answer);
     return Promise.all(asked);
   };
-  return { batches, requests, alone, aloneAnswers, ask, trust, each, answered };
+  return { batches, clock, pass, requests, alone, aloneAnswers, ask, trust, each, answered };
 }
 export const namesUpTo = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `file ${index}`);

@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Answer } from '../../src/service/http.ts';
 import { deferred, rejection, settled } from '../support/collect.ts';
-import { answerOf, created, namesUpTo } from './batch-requests.ts';
+import { answerOf, created } from './batch-requests.ts';
 import { forever } from './reference.ts';
 
 describe('batches', () => {
@@ -41,27 +41,11 @@ describe('batches', () => {
       expect(requests).to.have.length(1);
     });
 
-  it('send at most 64 files in a request, and at most two requests at the same time', async () => {
-    const { requests, ask, trust, each } = created();
-    await trust();
-    const names = namesUpTo(150);
-    const asked = names.map((name) => ask(name));
-    await settled();
-    expect(requests.map((request) => request.names.length)).to.deep.equal([64, 64]);
-    await requests[1]?.answer(each(names.slice(64, 128)));
-    expect(requests[2]?.names).to.deep.equal(names.slice(128));
-    await requests[0]?.answer(each(names.slice(0, 64)));
-    await requests[2]?.answer(each(names.slice(128)));
-    expect((await Promise.all(asked)).map(({ body }) => (body as { name: string }).name)).to.deep.equal(
-      names,
-    );
-  });
-
   it('send calls with another token in another request', async () => {
-    const { requests, ask, trust } = created();
+    const { requests, ask, pass, trust } = created();
     await trust();
     for (const [name, token] of Object.entries({ a: 'one', b: 'two', c: 'one' })) void ask(name, { token });
-    await settled();
+    await pass();
     expect(requests.map(({ names, request }) => [request.token, ...names])).to.deep.equal([
       ['one', 'a', 'c'],
       ['two', 'b'],
