@@ -39,16 +39,34 @@ interface Waiting extends FileCall {
   readonly resolve: (answer: Answer | Promise<Answer>) => void;
 }
 
-export interface BatchRules {
+/** What the batches of both kinds have in common. */
+export interface SharedRules {
   readonly send: Send;
   readonly path: string;
-  readonly kind: 'open' | 'commit';
-  /** Value of `patience` of the requests. Defaults to 1. */
-  readonly patience?: number;
+  /** Value of `patience` of the requests that commit. */
+  readonly commitPatience: number;
   /** Returns true if a status says that the token is refused. */
   readonly isTokenRefused: (status: number) => boolean;
-  /** Returns false if the answer to a single call says that an answer in a batch cannot be enough. */
-  readonly suits?: (answer: Answer) => boolean;
+  /** Returns false if the answer to a single call that opens a session says that an answer in a batch cannot be enough. */
+  readonly suits: (answer: Answer) => boolean;
+}
+
+type Rules = Omit<SharedRules, 'commitPatience' | 'suits'> & {
+  readonly kind: 'open' | 'commit';
+  readonly patience: number;
+  readonly suits?: SharedRules['suits'];
+};
+
+/** Creates the batches of a service. */
+export function createBatches({
+  commitPatience,
+  suits,
+  ...rules
+}: SharedRules): Record<Rules['kind'], Batches> {
+  return {
+    open: new Batches({ ...rules, kind: 'open', patience: 1, suits }),
+    commit: new Batches({ ...rules, kind: 'commit', patience: commitPatience }),
+  };
 }
 
 /**
@@ -59,7 +77,7 @@ type Trust = 'none' | 'asking' | 'works' | 'absent';
 
 /** Gathers the calls of one kind. The first one goes alone: if it is refused, the others need not be. */
 export class Batches {
-  readonly #rules: BatchRules;
+  readonly #rules: Rules;
   readonly #waiting = new Set<Waiting>();
   #trust: Trust = 'none';
   /** Most files in a request that the service takes. */
@@ -74,7 +92,7 @@ export class Batches {
   /** Timer for the next request, while calls wait for it. */
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(rules: BatchRules) {
+  constructor(rules: Rules) {
     this.#rules = rules;
   }
 
@@ -192,7 +210,7 @@ export class Batches {
         token: calls[0]?.token,
         body: { [kind]: calls.map(({ fields }) => fields) },
         maxBytes: 2 ** 16 + calls.length * ANSWER_BYTES,
-        ...(patience !== undefined && { patience }),
+        patience,
         signal,
       });
       return this.#read(calls, answer);

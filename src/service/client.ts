@@ -6,7 +6,6 @@ import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Calls, HashOfChunk, Session, SessionInput, Ticket, WithToken } from '../core/types.ts';
 import { abortable, delayed } from '../core/wait.ts';
-import { Batches } from './batches.ts';
 import {
   type Answer,
   createSend,
@@ -16,6 +15,7 @@ import {
   isSafeUrl,
   type ServiceRequest,
 } from './http.ts';
+import { createLateBatches } from './late-batches.ts';
 import { askProfile, fillProfile, meaningOf } from './profile.ts';
 import {
   commitBody,
@@ -54,9 +54,11 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   const send = createSend(settings, options);
   const { batchPath, commitPath, cancelPath } = settings;
   const isTokenRefused = (status: number): boolean => meaningOf(status, profile.statuses) === 'token';
-  const batches = batchPath && canBatch(settings) ? { send, path: batchPath, isTokenRefused } : undefined;
-  const opens =
-    batches && new Batches({ ...batches, kind: 'open', suits: (answer) => isSessionInBody(answer, profile) });
+  const suits = (answer: Answer): boolean => isSessionInBody(answer, profile);
+  const batches =
+    batchPath && canBatch(settings)
+      ? createLateBatches({ send, path: batchPath, commitPatience: COMMIT_PATIENCE, isTokenRefused, suits })
+      : undefined;
   const cancelAs = cancelPath ? createCancel(cancelPath) : undefined;
   /** Folder and name of each session, by its header. */
   const places = new Map<string, string>();
@@ -76,7 +78,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
     openSession: (input, signal) => {
       const place = JSON.stringify([input.parentId, input.fileName]);
       return withToken(async (token) => {
-        const chunks = opens?.isUsed ? await hashed(input, signal) : undefined;
+        const chunks = batches?.open?.isUsed ? await hashed(input, signal) : undefined;
         await abortable(endings.get(place) ?? Promise.resolve(), signal);
         signal.throwIfAborted();
         const over = new AbortController();
@@ -125,7 +127,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       }, signal);
     },
 
-    ...(opens && { isBatching: () => opens.isUsed }),
+    ...(batches && { isBatching: () => batches.open?.isUsed === true }),
     ...(commitPath && { commit: createCommit(commitPath) }),
     ...(cancelAs && {
       cancel: (session, signal, as) => {
@@ -149,8 +151,8 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
     const body = sessionBody(input, profile);
     const alone = (): Promise<Answer> => send({ method: 'POST', path, token, body, signal: sentSignal });
     const fields = chunks && withChunks(body, presignBody(chunks, profile));
-    const answer = await (opens && fields
-      ? opens.ask({ fields, token, signal, sentSignal, alone })
+    const answer = await (batches?.open && fields
+      ? batches.open.ask({ fields, token, signal, sentSignal, alone })
       : alone());
     if (!isOk(answer)) throw readRefusal(answer, 'open', profile);
     const session = readSession(answer, profile);
@@ -165,7 +167,6 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   }
 
   function createCommit(path: string): NonNullable<Calls['commit']> {
-    const commits = batches && new Batches({ ...batches, kind: 'commit', patience: COMMIT_PATIENCE });
     return (session, proof, signal, { patience = 1, onSend } = {}) =>
       withToken(async (token) => {
         const body = commitBody(proof, profile);
@@ -184,7 +185,9 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
         const fields = { session: session.header, ...body };
         // A large file takes the service longer, and so does one whose commit has timed out: others would wait for it.
         const isShort = proof.hashes.length <= 1 && patience === 1;
-        const answer = await (commits && isShort ? commits.ask({ fields, token, signal, alone }) : alone());
+        const answer = await (batches?.commit && isShort
+          ? batches.commit.ask({ fields, token, signal, alone })
+          : alone());
         if (isPending(answer)) return { missing: [], pending: { retryAfterMs: readPauseMs(answer) } };
         if (isOk(answer)) {
           places.delete(session.header);

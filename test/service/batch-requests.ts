@@ -1,6 +1,6 @@
 // Batches whose requests a test answers.
 
-import { Batches, type FileCall } from '../../src/service/batches.ts';
+import { createBatches, type FileCall } from '../../src/service/batches.ts';
 import type { Answer, ServiceRequest } from '../../src/service/http.ts';
 import { stopClock } from '../support/clock.ts';
 import { deferred, settled } from '../support/collect.ts';
@@ -33,7 +33,7 @@ export function created() {
     readonly fail: (error: Error) => Promise<void>;
   }[] = [];
   const alone: string[] = [];
-  const batches = new Batches({
+  const { open: batches } = createBatches({
     send: (request) => {
       const { promise, resolve, reject } = deferred<Answer>();
       const { open } = request.body as { readonly open: readonly { readonly name: string }[] };
@@ -52,7 +52,7 @@ export function created() {
       return promise;
     },
     path: '/batch',
-    kind: 'open',
+    commitPatience: 10,
     isTokenRefused: (status) => status === 401,
     suits: ({ body }) => (body as { name?: string }).name !== 'in a header',
   });

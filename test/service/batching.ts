@@ -3,6 +3,7 @@
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import type { Calls, HashOfChunk, Session, WithToken } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
+import { settled } from '../support/collect.ts';
 import { replace } from '../support/world.ts';
 import { forever, withToken } from './reference.ts';
 
@@ -101,8 +102,10 @@ export function scripted(input: SettingsInput = {}, asUser: WithToken = withToke
     return (calls.commit as NonNullable<Calls['commit']>)(session, proof, forever, options);
   };
   const paths = (): string[] => sent.map(({ path }) => path.split('/').at(-1) as string);
-  /** Opens files, after a first one that has gone alone. */
+  /** Opens files, after the code for batches was loaded and a first file has gone alone. */
   const openInBatch = async (...names: string[]): Promise<Session[]> => {
+    await import('../../src/service/batches.ts');
+    await settled();
     await open('first');
     sent.length = 0;
     return Promise.all(names.map((name) => open(name)));
