@@ -51,35 +51,61 @@ export interface SharedRules {
   readonly suits: (answer: Answer) => boolean;
 }
 
-type Rules = Omit<SharedRules, 'commitPatience' | 'suits'> & {
-  readonly kind: 'open' | 'commit';
+type Kind = 'open' | 'commit';
+
+interface Rules extends Omit<SharedRules, 'commitPatience' | 'suits'> {
+  readonly kind: Kind;
   readonly patience: number;
   readonly suits?: SharedRules['suits'];
-};
+  /** Called when a batch has been answered, or when the service has none. */
+  readonly onNews: (event: 'proves' | 'ends') => void;
+}
 
 /** Creates the batches of a service. */
-export function createBatches({
-  commitPatience,
-  suits,
-  ...rules
-}: SharedRules): Record<Rules['kind'], Batches> {
-  return {
-    open: new Batches({ ...rules, kind: 'open', patience: 1, suits }),
-    commit: new Batches({ ...rules, kind: 'commit', patience: commitPatience }),
-  };
+export function createBatches({ commitPatience, suits, ...rules }: SharedRules): Record<Kind, Batches> {
+  const open: Batches = new Batches({
+    ...rules,
+    kind: 'open',
+    patience: 1,
+    suits,
+    onNews: (event) => commit.note(event),
+  });
+  const commit: Batches = new Batches({
+    ...rules,
+    kind: 'commit',
+    patience: commitPatience,
+    // Whether an answer in a batch suits a session, only a single call that opens one says.
+    onNews: (event) => event === 'ends' && open.note(event),
+  });
+  return { open, commit };
 }
 
 /**
- * What is known of the service: nothing, until the first call has succeeded alone; then that it works, so that the others go in
- * batches; or that files go alone from now on.
+ * What is known of the calls of one kind. `new`: nothing, so that the next one goes alone; `first`: it runs; `works`: the others go in
+ * batches. `doubted`: a call has failed, so that the next one goes alone, whatever the other kind says; `asking`: it runs. `absent`:
+ * files go alone from now on.
  */
-type Trust = 'none' | 'asking' | 'works' | 'absent';
+type Trust = 'new' | 'first' | 'works' | 'doubted' | 'asking' | 'absent';
+/**
+ * `asks`: a call starts alone. `succeeds`, `fails`: such a call has ended. `loses`: a batch has failed, maybe with the service.
+ * `proves`: the service has answered a batch of the other kind. `ends`: it has no batches, or they always fail.
+ */
+type TrustEvent = 'asks' | 'succeeds' | 'fails' | 'loses' | 'proves' | 'ends';
+
+const NEXT: Readonly<Record<Trust, Partial<Record<TrustEvent, Trust>>>> = {
+  new: { asks: 'first', proves: 'works', ends: 'absent' },
+  first: { succeeds: 'works', fails: 'doubted', proves: 'works', ends: 'absent' },
+  works: { loses: 'doubted', ends: 'absent' },
+  doubted: { asks: 'asking', ends: 'absent' },
+  asking: { succeeds: 'works', fails: 'doubted', ends: 'absent' },
+  absent: {},
+};
 
 /** Gathers the calls of one kind. The first one goes alone: if it is refused, the others need not be. */
 export class Batches {
   readonly #rules: Rules;
   readonly #waiting = new Set<Waiting>();
-  #trust: Trust = 'none';
+  #trust: Trust = 'new';
   /** Most files in a request that the service takes. */
   #limit = MOST_FILES;
   /** Most files in the next request: halved by each one that fails. */
@@ -99,6 +125,11 @@ export class Batches {
   /** True while calls may go in batches. */
   get isUsed(): boolean {
     return this.#trust !== 'absent';
+  }
+
+  note(event: TrustEvent): void {
+    this.#trust = NEXT[this.#trust][event] ?? this.#trust;
+    this.#startSoon();
   }
 
   /** Resolves with the answer for this file. Rejects like `Send`. */
@@ -130,8 +161,8 @@ export class Batches {
 
   #start(): void {
     clearTimeout(this.#timer);
-    if (this.#trust === 'none') return void this.#startFirst();
-    while (this.#waiting.size > 0 && this.#trust !== 'asking') {
+    if (this.#trust === 'new' || this.#trust === 'doubted') return void this.#startFirst();
+    while (this.#waiting.size > 0 && (this.#trust === 'works' || this.#trust === 'absent')) {
       const restMs = this.#trust === 'works' ? this.#restMs() : 0;
       if (restMs > 0) {
         this.#timer = setTimeout(() => this.#start(), restMs);
@@ -165,7 +196,7 @@ export class Batches {
     const [call] = this.#waiting;
     if (!call) return;
     this.#waiting.delete(call);
-    this.#trust = 'asking';
+    this.note('asks');
     const answering = call.alone();
     call.resolve(answering);
     // The others do not wait for a call that its file no longer needs.
@@ -174,11 +205,9 @@ export class Batches {
     const { suits } = this.#rules;
     if (isOk && suits && !suits(answer))
       this.#giveUp('The session is in a header of the response, which no answer in a batch has');
-    // A batch that ran meanwhile may have shown that there are none.
-    else if (this.#trust === 'asking') this.#trust = isOk ? 'works' : 'none';
+    else this.note(isOk ? 'succeeds' : 'fails');
     // Each of the others may be refused for another reason, or not at all, and none waits for another one.
-    if (!isOk) sendAlone(this.#take());
-    this.#start();
+    if (!isOk && this.#trust === 'doubted') sendAlone(this.#take());
   }
 
   async #request(calls: readonly Waiting[]): Promise<void> {
@@ -192,7 +221,7 @@ export class Batches {
     }
     await answers.catch(() => undefined);
     this.#running -= 1;
-    this.#start();
+    this.#startSoon();
   }
 
   /** Resolves with the answers of all files; `undefined` for a file that has to go alone. */
@@ -228,6 +257,7 @@ export class Batches {
     if (status >= 200 && status < 300) {
       const answers = answersOf(answer, calls.length);
       this.#failureCount = 0;
+      this.#rules.onNews('proves');
       this.#mostFiles = Math.min(this.#limit, this.#mostFiles + GROWTH);
       // A refused token is refused for all files. The status of one file must not take the token from the others.
       return answers.map((own) => (own && this.#rules.isTokenRefused(own.status) ? undefined : own));
@@ -236,8 +266,10 @@ export class Batches {
     const says = `The service responded with ${status} to a batch: ${answer.address}`;
     if (isOutage && status !== 503) this.#noteOutage(calls.length, says);
     if (isOutage || status === 429 || this.#rules.isTokenRefused(status)) return calls.map(() => answer);
-    if (UNKNOWN.includes(status)) this.#giveUp(says);
-    else if (status === 413) this.#limitTo(Math.floor(calls.length / 2), says);
+    if (UNKNOWN.includes(status)) {
+      this.#giveUp(says);
+      this.#rules.onNews('ends');
+    } else if (status === 413) this.#limitTo(Math.floor(calls.length / 2), says);
     else this.#noteFailure(says);
     return calls.map(() => undefined);
   }
@@ -252,7 +284,7 @@ export class Batches {
     this.#mostFiles = Math.max(2, Math.ceil(count / 2));
     // Of the batches that ran when one failed, only that one counts: one lost connection may carry all of them.
     if (this.#trust !== 'works') return;
-    this.#trust = 'none';
+    this.note('loses');
     this.#noteFailure(why);
   }
 
@@ -269,7 +301,7 @@ export class Batches {
   }
 
   #giveUp(why: string): void {
-    this.#trust = 'absent';
+    this.note('ends');
     warnOnceHere(`${why}. Check batch-path. Files are sent one by one.`);
   }
 }

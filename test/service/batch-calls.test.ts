@@ -4,9 +4,9 @@ import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Session } from '../../src/core/types.ts';
-import { deferred, rejection } from '../support/collect.ts';
+import { deferred, rejection, settled } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
-import { chunkOf, type Fields, hashOf, scripted, ticketFor } from './batching.ts';
+import { chunkOf, type Fields, hashOf, type Said, scripted, ticketFor } from './batching.ts';
 import { forever } from './reference.ts';
 
 describe('small files', () => {
@@ -18,9 +18,8 @@ describe('small files', () => {
     );
     expect(tickets.map((each) => [...each.keys()])).to.deep.equal([[hashOf('a')], [hashOf('b')]]);
     expect(tickets[1]?.get(hashOf('b'))?.upload?.url).to.equal(`https://store.test/${hashOf('b')}`);
-    await commit(sessions[0] as Session, 'a');
     await Promise.all(sessions.map((session, at) => commit(session, 'ab'[at] as string)));
-    expect(paths()).to.deep.equal(['batch', 'commit', 'batch']);
+    expect(paths()).to.deep.equal(['batch', 'batch']);
     expect(sent[0]?.body).to.deep.equal({
       open: ['a', 'b'].map((name) => ({
         parent_id: 'folder',
@@ -29,7 +28,7 @@ describe('small files', () => {
         hashes: [hashOf(name)],
       })),
     });
-    expect(sent[2]?.body).to.deep.equal({
+    expect(sent[1]?.body).to.deep.equal({
       commit: ['a', 'b'].map((name, at) => ({
         session: sessions[at]?.header,
         hashes: [hashOf(name)],
@@ -39,10 +38,74 @@ describe('small files', () => {
     // The session of one file must not be that of the request.
     expect(sent.map(({ token, session }) => [token, session])).to.deep.equal([
       ['Bearer token', null],
-      ['Bearer token', sessions[0]?.header],
       ['Bearer token', null],
     ]);
   });
+
+  it('commit the first one alone, and the others wait for it, if no batch has opened a session', async () => {
+    const { commit, openInBatch, paths, says, sent } = scripted();
+    await openInBatch();
+    const gate = deferred<Said>();
+    says.commit = () => gate.promise as never;
+    const session = { sessionId: 'of an earlier visit', header: 'earlier' };
+    const committed = Promise.all(['a', 'b', 'c'].map((name) => commit(session, name)));
+    await settled();
+    expect(paths()).to.deep.equal(['commit']);
+    says.commit = () => ({ status: 200, body: { file_id: 'file' } });
+    gate.resolve(says.commit());
+    await committed;
+    expect(paths()).to.deep.equal(['commit', 'batch']);
+    expect(sent[1]?.body.commit).to.have.length(2);
+  });
+
+  it('commit in batches while the first commit runs alone, once a batch has opened sessions', async () => {
+    const { commit, open, openInBatch, paths, says } = scripted();
+    await openInBatch();
+    const first = await open('first of all');
+    const gate = deferred<Said>();
+    const { commit: usual } = says;
+    says.commit = () => gate.promise as never;
+    const committing = commit(first, 'first of all');
+    await settled();
+    says.commit = usual;
+    const waiting = commit(first, 'waiting');
+    const [a] = (await Promise.all(['a', 'b'].map((name) => open(name)))) as [Session];
+    await Promise.all([waiting, commit(a, 'a')]);
+    gate.resolve({ status: 403, body: { debuginfo: 'not this one' } });
+    expect((await rejection<UploaderError>(committing)).code).to.equal('forbidden');
+    await commit(a, 'a');
+    expect(paths().filter((path) => path === 'commit')).to.have.length(1);
+  });
+
+  it('commit the next one alone after a batch of commits has failed, although batches open sessions', async () => {
+    const { commit, open, openInBatch, paths, says } = scripted();
+    const [a] = (await openInBatch('a')) as [Session];
+    const { batch } = says;
+    says.batch = (files, kind) => (kind === 'commit' ? { status: 500 } : batch(files, kind));
+    await rejection(commit(a, 'a'));
+    await open('b');
+    await commit(a, 'a');
+    expect(paths()).to.deep.equal(['batch', 'batch', 'batch', 'commit']);
+  });
+
+  it('open and commit alone once either kind of batch is unknown', () =>
+    captureWarnings(async (warned) => {
+      for (const unknown of ['open', 'commit']) {
+        const { commit, open, openInBatch, paths, says } = scripted();
+        const { batch } = says;
+        says.batch = (files, kind) => (kind === unknown ? { status: 404 } : batch(files, kind));
+        const [a] = (await openInBatch('a')) as [Session];
+        await commit(a, 'a');
+        await open('b');
+        await commit(a, 'a');
+        expect(paths()).to.deep.equal(
+          unknown === 'open'
+            ? ['batch', 'uploadsession', 'commit', 'uploadsession', 'commit']
+            : ['batch', 'batch', 'commit', 'uploadsession', 'commit'],
+        );
+      }
+      expect(warned).to.have.length(1);
+    }));
 
   it('get their tickets once from the batch, and new ones from a presign request', async () => {
     const { calls, openInBatch, paths } = scripted();
@@ -126,7 +189,6 @@ describe('small files', () => {
   it('of several chunks, and those whose commit timed out, commit alone', async () => {
     const { calls, commit, openInBatch, paths, sent } = scripted();
     const [a, b] = (await openInBatch('a', 'b')) as [Session, Session];
-    await commit(a, 'a');
     sent.length = 0;
     const proof = { hashes: [hashOf('b'), hashOf('c')], receipts: ['1', '2'] };
     await Promise.all([calls.commit?.(b, proof, forever), commit(a, 'a', { patience: 1.5 })]);
@@ -136,7 +198,6 @@ describe('small files', () => {
   it('commit after `onSend` has resolved, each its own', async () => {
     const { commit, openInBatch, paths, sent } = scripted();
     const [a, b] = (await openInBatch('a', 'b')) as [Session, Session];
-    await commit(a, 'a');
     sent.length = 0;
     const saved = deferred<void>();
     const late = commit(a, 'a', { onSend: () => saved.promise });
@@ -150,7 +211,6 @@ describe('small files', () => {
   it('get their own outcome of a commit: accepted, missing chunks, a taken name, complete', async () => {
     const { commit, openInBatch, says } = scripted();
     const sessions = await openInBatch('a', 'b', 'c', 'd');
-    await commit(sessions[0] as Session, 'a');
     const answers = [
       { status: 202, body: {}, retry_after: 2 },
       { status: 409, body: { missing: [hashOf('b')] } },
