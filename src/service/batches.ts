@@ -1,6 +1,7 @@
 // Sends the calls of many small files in one request (`batch-path`, U22). Each file gets its own answer, as from a single call.
 
 import { UploaderError } from '../core/errors.ts';
+import { Lane } from '../core/lane.ts';
 import { abortable } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import type { Answer, Send } from './http.ts';
@@ -19,6 +20,12 @@ const ANSWER_BYTES = 32_768;
 const UNKNOWN = [404, 405, 501];
 /** By so many files, a request that succeeds makes the next one larger, after one that failed has halved it. */
 const GROWTH = 4;
+/**
+ * Calls that go alone at the same time after a batch that failed, so that they leave connections to other files: over HTTP/1.1, browsers
+ * have six. A call that takes longer than the limit no longer counts.
+ */
+const ALONE_AT_ONCE = 3;
+const ALONE_MS = 2000;
 /** Number of batches in a row without a valid answer after which files go alone. */
 const MOST_FAILURES = 3;
 
@@ -105,6 +112,7 @@ const NEXT: Readonly<Record<Trust, Partial<Record<TrustEvent, Trust>>>> = {
 export class Batches {
   readonly #rules: Rules;
   readonly #waiting = new Set<Waiting>();
+  readonly #lane = new Lane(ALONE_AT_ONCE, ALONE_MS);
   #trust: Trust = 'new';
   /** Most files in a request that the service takes. */
   #limit = MOST_FILES;
@@ -169,7 +177,7 @@ export class Batches {
         return;
       }
       const calls = this.#take();
-      if (this.#trust === 'absent') sendAlone(calls);
+      if (this.#trust === 'absent') this.#sendAlone(calls);
       else void this.#request(calls);
     }
   }
@@ -207,7 +215,7 @@ export class Batches {
       this.#giveUp('The session is in a header of the response, which no answer in a batch has');
     else this.note(isOk ? 'succeeds' : 'fails');
     // Each of the others may be refused for another reason, or not at all, and none waits for another one.
-    if (!isOk && this.#trust === 'doubted') sendAlone(this.#take());
+    if (!isOk && this.#trust === 'doubted') this.#sendAlone(this.#take());
   }
 
   async #request(calls: readonly Waiting[]): Promise<void> {
@@ -216,12 +224,28 @@ export class Batches {
     const answers = this.#exchange(calls);
     // The answer to a call that is no longer needed is dropped, and the others still get theirs.
     for (const [index, call] of calls.entries()) {
-      const own = answers.then((settled) => settled[index] ?? sentAlone(call));
+      const own = answers.then((settled) => settled[index] ?? this.#alone(call));
       call.resolve(abortable(own, call.sentSignal ?? call.signal));
     }
     await answers.catch(() => undefined);
     this.#running -= 1;
     this.#startSoon();
+  }
+
+  #sendAlone(calls: readonly Waiting[]): void {
+    for (const call of calls) call.resolve(this.#alone(call));
+  }
+
+  /** Makes a call in its turn, unless its file no longer needs it then. Resolves with the answer, which may be needed longer. */
+  #alone({ signal, alone }: FileCall): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const send = async (): Promise<void> => {
+        const answering = alone();
+        resolve(answering);
+        await answering.catch(() => undefined);
+      };
+      this.#lane.run(send, signal).catch(reject);
+    });
   }
 
   /** Resolves with the answers of all files; `undefined` for a file that has to go alone. */
@@ -304,16 +328,6 @@ export class Batches {
     this.note('ends');
     warnOnceHere(`${why}. Check batch-path. Files are sent one by one.`);
   }
-}
-
-function sendAlone(calls: readonly Waiting[]): void {
-  for (const call of calls) call.resolve(call.alone());
-}
-
-/** Makes a call that a batch did not make, unless its file no longer needs it. */
-async function sentAlone({ signal, alone }: FileCall): Promise<Answer> {
-  signal.throwIfAborted();
-  return alone();
 }
 
 /** Returns the answers of all files, as those of single calls; `undefined` for one that is not valid. Throws `bad-response`. */

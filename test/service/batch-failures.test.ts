@@ -3,9 +3,10 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Answer } from '../../src/service/http.ts';
-import { rejection, settled } from '../support/collect.ts';
+import { deferred, rejection, settled } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { answerOf, created, namesUpTo } from './batch-requests.ts';
+import { forever } from './reference.ts';
 
 describe('batches', () => {
   for (const status of [404, 405, 501])
@@ -115,6 +116,67 @@ describe('batches', () => {
         expect((await ask('f')).status).to.equal(201);
       }));
   }
+
+  /** Makes the first call fail, or a batch, so that the files of `names` go alone. `answers` has what each of them waits for. */
+  const sendingAlone = async (isFirst: boolean) => {
+    const { aloneAnswers, requests, ask, trust, ...others } = created();
+    if (!isFirst) await trust();
+    const names = namesUpTo(20);
+    const answers = new Map(names.map((name) => [name, deferred<Answer>()]));
+    for (const [name, { promise }] of answers) aloneAnswers.set(name, promise);
+    aloneAnswers.set('first', Promise.resolve(answerOf(403)));
+    const controllers = names.map(() => new AbortController());
+    const asked = isFirst ? [ask('first')] : [];
+    const all = names.map((name, at) =>
+      ask(name, { signal: controllers[at]?.signal as AbortSignal, sentSignal: forever }),
+    );
+    for (const each of all) each.catch(() => undefined);
+    await settled();
+    await requests[0]?.answer(answerOf(400));
+    await Promise.all(asked);
+    await settled();
+    const { alone } = others;
+    if (isFirst) alone.shift();
+    return { ...others, all, answers, ask, controllers, names, requests };
+  };
+  for (const isFirst of [true, false])
+    it(`send few files alone at the same time after ${isFirst ? 'a first call' : 'a request'} that was refused`, async () => {
+      const { all, alone, answers, names } = await sendingAlone(isFirst);
+      expect(alone).to.deep.equal(names.slice(0, 3));
+      answers.get(names[1] as string)?.resolve(answerOf(201, { name: names[1] }));
+      expect((await all[1])?.status).to.equal(201);
+      await settled();
+      expect(alone).to.deep.equal(names.slice(0, 4));
+      answers.get(names[0] as string)?.reject(new UploaderError('network', 'no line'));
+      expect((await rejection<UploaderError>(all[0] as Promise<Answer>)).code).to.equal('network');
+      for (const name of names) answers.get(name)?.resolve(answerOf(201, { name }));
+      await Promise.allSettled(all);
+      expect(alone).to.deep.equal(names);
+    });
+
+  it('let no file that goes alone wait for one that is slow, or send one that is no longer needed', async () => {
+    const { all, alone, answers, clock, controllers, names } = await sendingAlone(false);
+    controllers[3]?.abort('canceled');
+    expect(await rejection(all[3] as Promise<Answer>)).to.equal('canceled');
+    await clock.pass(2000);
+    expect(alone).to.deep.equal([...names.slice(0, 3), ...names.slice(4, 7)]);
+    answers.get(names[0] as string)?.resolve(answerOf(201, { name: 'slow' }));
+    expect((await all[0])?.body).to.deep.equal({ name: 'slow' });
+  });
+
+  for (const isFirst of [true, false])
+    it(`give a call that has gone alone after ${isFirst ? 'a first call' : 'a request'} its answer, although its file was paused`, async () => {
+      const { all, answers, controllers, names } = await sendingAlone(isFirst);
+      controllers[0]?.abort('paused');
+      answers.get(names[0] as string)?.resolve(answerOf(201, { name: 'late' }));
+      expect((await all[0])?.body).to.deep.equal({ name: 'late' });
+    });
+
+  it('let a new call go at once, although others that go alone wait', async () => {
+    const { alone, ask } = await sendingAlone(true);
+    expect((await ask('new')).status).to.equal(201);
+    expect(alone).to.have.length(4);
+  });
 
   it('count two that one lost connection carried as one', () =>
     captureWarnings(async (warned) => {

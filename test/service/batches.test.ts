@@ -29,7 +29,7 @@ describe('batches', () => {
     ['refused', () => Promise.resolve(answerOf(403))],
     ['lost', () => Promise.reject(new UploaderError('network', 'no line'))],
   ] as const)
-    it(`send the others alone, all at once, if the first call is ${what}, and the next one alone`, async () => {
+    it(`send the others alone if the first call is ${what}, and the next one alone`, async () => {
       const { requests, alone, aloneAnswers, ask } = created();
       for (const name of ['a', 'b', 'c']) aloneAnswers.set(name, refusal());
       await Promise.allSettled(['a', 'b', 'c'].map((name) => ask(name)));
