@@ -169,7 +169,7 @@ export interface Calls {
     chunks: readonly HashOfChunk[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Ticket>>;
-  /** Returns true while the calls of small files may share requests. This method is present if `batchPath` applies. */
+  /** Returns true while the calls of small files share requests. This method is present if `batchPath` applies. */
   isBatching?(): boolean;
   /** Completes the upload. This method is present if `commitPath` is set. */
   commit?(

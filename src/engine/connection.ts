@@ -140,7 +140,7 @@ export class Service {
       await this.#client?.calls.cancel?.(session, AbortSignal.timeout(CANCEL_MS)).catch(() => undefined);
   };
 
-  /** True while the calls of small files may share requests. */
+  /** True while the calls of small files share requests. */
   get isBatching(): boolean {
     return this.#client?.calls.isBatching?.() === true;
   }

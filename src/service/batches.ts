@@ -135,6 +135,11 @@ export class Batches {
     return this.#trust !== 'absent';
   }
 
+  /** True while calls go in batches, because one has succeeded. */
+  get works(): boolean {
+    return this.#trust === 'works';
+  }
+
   note(event: TrustEvent): void {
     this.#trust = NEXT[this.#trust][event] ?? this.#trust;
     this.#startSoon();

@@ -127,7 +127,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       }, signal);
     },
 
-    ...(batches && { isBatching: () => batches.open?.isUsed === true }),
+    ...(batches && { isBatching: () => batches.open?.works === true }),
     ...(commitPath && { commit: createCommit(commitPath) }),
     ...(cancelAs && {
       cancel: (session, signal, as) => {

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { createBatches } from '../../src/service/batches.ts';
 import { createLateBatches } from '../../src/service/late-batches.ts';
-import { deferred, settled } from '../support/collect.ts';
+import { deferred, rejection, settled } from '../support/collect.ts';
 import { scripted } from './batching.ts';
 
 const rules = {
@@ -29,6 +29,23 @@ describe('the code for batches', () => {
     const late = createLateBatches(rules, () => Promise.reject(new TypeError('Failed to fetch')));
     await settled();
     expect(late).to.deep.equal({});
+  });
+
+  it('shares no requests before a call has succeeded, nor after a batch has failed until the next one has', async () => {
+    const { calls, open, openInBatch, says } = scripted();
+    const { batch, open: usual } = says;
+    says.open = () => ({ status: 403, body: { debuginfo: 'no' } });
+    await openInBatch().catch(() => undefined);
+    expect(calls.isBatching?.()).to.equal(false);
+    says.open = usual;
+    await open('a');
+    expect(calls.isBatching?.()).to.equal(true);
+    says.batch = () => ({ status: 500 });
+    await rejection(open('b'));
+    expect(calls.isBatching?.()).to.equal(false);
+    says.batch = batch;
+    await open('c');
+    expect(calls.isBatching?.()).to.equal(true);
   });
 
   it('holds up no file: those that come before it go alone, without a wait for their hashes', async () => {
