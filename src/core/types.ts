@@ -100,10 +100,10 @@ export interface SessionInput {
   readonly fileSize: number;
   readonly file?: SessionFile;
   /**
-   * All chunks of a small file. If its calls may share requests (`batchPath`), it waits for them, and gets their tickets together
-   * with the session. If they cannot be hashed, no session is opened.
+   * Resolves with all chunks of a small file. Called if its calls may share requests (`batchPath`): the session then waits for
+   * them, and comes together with their tickets. If they cannot be hashed, no session is opened.
    */
-  readonly firstChunks?: Promise<readonly HashOfChunk[]> | undefined;
+  readonly firstChunks?: (() => Promise<readonly HashOfChunk[]>) | undefined;
 }
 
 /** Hash and size of a chunk, as in a presign request. */

@@ -5,6 +5,7 @@ import type {
   Chunk,
   ContinueHash,
   HashedChunk,
+  HashSlice,
   Session,
   SessionInput,
   StoredChunk,
@@ -62,8 +63,18 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   const signal = AbortSignal.any([given.signal, over.signal]);
   const parts: RunParts = { ...given, minChunkBytes, signal };
   try {
-    const ahead = parts.hasRecord ? undefined : hashAhead(parts);
-    const session = await open(file, { ...parts, firstChunks: chunksOf(ahead, parts) });
+    let ahead: HashParts['ahead'];
+    let first: ReturnType<HashSlice> | undefined;
+    /** Starts to hash the first chunk, once. */
+    const startHash = (): typeof first => {
+      if (!parts.hasRecord) ahead ??= hashAhead(parts);
+      first ??= ahead?.found;
+      return first;
+    };
+    // The session is requested first, unless it waits for the hash.
+    const opening = open(file, { ...parts, firstChunks: firstChunksOf(startHash, parts) });
+    startHash();
+    const session = await opening;
     signal.throwIfAborted();
     // The chunks of a saved upload may have another size, and are hashed again only after the others.
     const isAhead = !session.isResumed && session.chunkSizeBytes === parts.chunkSizeBytes;
@@ -86,16 +97,16 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   }
 }
 
-/** Returns the chunks of a file that has only one; `undefined` for a larger file. */
-function chunksOf(
-  ahead: HashParts['ahead'],
-  { file, chunkSizeBytes }: RunParts,
+/** Returns what resolves with the chunks of a file that has only one; `undefined` for a larger file. */
+function firstChunksOf(
+  startHash: () => ReturnType<HashSlice> | undefined,
+  { file, chunkSizeBytes, hasRecord }: RunParts,
 ): SessionInput['firstChunks'] {
-  if (!ahead?.found || file.size > chunkSizeBytes) return undefined;
-  const chunks = ahead.found.then(({ hash }) => (file.size > 0 ? [{ hash, sizeBytes: file.size }] : []));
-  // The stage that hashes reports the error, too.
-  chunks.catch(() => undefined);
-  return chunks;
+  if (hasRecord || file.size > chunkSizeBytes) return undefined;
+  return async () => {
+    const found = await startHash();
+    return found && file.size > 0 ? [{ hash: found.hash, sizeBytes: file.size }] : [];
+  };
 }
 
 const planOf = ({ chunkSizeBytes, stored }: UploadSession, { file }: RunParts): Chunk[] =>

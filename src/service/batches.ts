@@ -21,8 +21,8 @@ const UNKNOWN = [404, 405, 501];
 /** By so many files, a request that succeeds makes the next one larger, after one that failed has halved it. */
 const GROWTH = 4;
 /**
- * Calls that go alone at the same time after a batch that failed, so that they leave connections to other files: over HTTP/1.1, browsers
- * have six. A call that takes longer than the limit no longer counts.
+ * Calls that go alone at the same time after a batch that failed, so that they leave connections to other files: over HTTP/1.1,
+ * browsers have six. A call that takes longer than the limit no longer counts.
  */
 const ALONE_AT_ONCE = 3;
 const ALONE_MS = 2000;
@@ -54,6 +54,8 @@ export interface SharedRules {
   readonly commitPatience: number;
   /** Returns true if a status says that the token is refused. */
   readonly isTokenRefused: (status: number) => boolean;
+  /** Returns true if something else than the service may have responded. A single call then says which path is wrong. */
+  readonly isFromElsewhere: (answer: Answer) => boolean;
   /** Returns false if the answer to a single call that opens a session says that an answer in a batch cannot be enough. */
   readonly suits: (answer: Answer) => boolean;
 }
@@ -88,9 +90,9 @@ export function createBatches({ commitPatience, suits, ...rules }: SharedRules):
 }
 
 /**
- * What is known of the calls of one kind. `new`: nothing, so that the next one goes alone; `first`: it runs; `works`: the others go in
- * batches. `doubted`: a call has failed, so that the next one goes alone, whatever the other kind says; `asking`: it runs. `absent`:
- * files go alone from now on.
+ * What is known of the calls of one kind. `new`: nothing, so that the next one goes alone; `first`: it runs; `works`: the others go
+ * in batches. `doubted`: a call has failed, so that the next one goes alone, whatever the other kind says; `asking`: it runs.
+ * `absent`: files go alone from now on.
  */
 type Trust = 'new' | 'first' | 'works' | 'doubted' | 'asking' | 'absent';
 /**
@@ -288,8 +290,10 @@ export class Batches {
       this.#failureCount = 0;
       this.#rules.onNews('proves');
       this.#mostFiles = Math.min(this.#limit, this.#mostFiles + GROWTH);
+      const { isFromElsewhere, isTokenRefused } = this.#rules;
       // A refused token is refused for all files. The status of one file must not take the token from the others.
-      return answers.map((own) => (own && this.#rules.isTokenRefused(own.status) ? undefined : own));
+      const isOwn = (own: Answer): boolean => !isTokenRefused(own.status) && !isFromElsewhere(own);
+      return answers.map((own) => (own && isOwn(own) ? own : undefined));
     }
     const isOutage = status === 408 || (status >= 500 && !UNKNOWN.includes(status));
     const says = `The service responded with ${status} to a batch: ${answer.address}`;

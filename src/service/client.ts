@@ -19,6 +19,7 @@ import { createLateBatches } from './late-batches.ts';
 import { askProfile, fillProfile, meaningOf } from './profile.ts';
 import {
   commitBody,
+  isFromElsewhere,
   isSessionInBody,
   presignBody,
   readCommitted,
@@ -57,7 +58,14 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   const suits = (answer: Answer): boolean => isSessionInBody(answer, profile);
   const batches =
     batchPath && canBatch(settings)
-      ? createLateBatches({ send, path: batchPath, commitPatience: COMMIT_PATIENCE, isTokenRefused, suits })
+      ? createLateBatches({
+          send,
+          path: batchPath,
+          commitPatience: COMMIT_PATIENCE,
+          isFromElsewhere,
+          isTokenRefused,
+          suits,
+        })
       : undefined;
   const cancelAs = cancelPath ? createCancel(cancelPath) : undefined;
   /** Folder and name of each session, by its header. */
@@ -242,7 +250,7 @@ async function hashed(
 ): Promise<readonly HashOfChunk[] | undefined> {
   if (!firstChunks) return undefined;
   try {
-    return await abortable(firstChunks, signal);
+    return await abortable(firstChunks(), signal);
   } catch (error) {
     signal.throwIfAborted();
     // Otherwise, the run no longer needs these hashes.

@@ -266,9 +266,14 @@ export function readPauseMs(answer: Answer, longestMs?: number): number | undefi
   return readRetryAfterMs(typeof delay === 'number' ? delay : text(delay), answer.header('Date'), longestMs);
 }
 
-/** Returns true, and warns, if something else than the service may have responded: errors of the service have `debuginfo`. */
-export function warnOfPath({ status, body, address }: Answer, operation: Operation): boolean {
-  if ((status !== 404 && status !== 405) || text(field(body, 'debuginfo')) !== undefined) return false;
+/** Returns true if something else than the service may have responded: errors of the service have `debuginfo`. */
+export const isFromElsewhere = ({ status, body }: Answer): boolean =>
+  (status === 404 || status === 405) && text(field(body, 'debuginfo')) === undefined;
+
+/** Returns true, and warns, if something else than the service may have responded. */
+export function warnOfPath(answer: Answer, operation: Operation): boolean {
+  if (!isFromElsewhere(answer)) return false;
+  const { status, address } = answer;
   const path = PATHS[operation];
   warnOnceHere(
     `The service responded with ${status} to ${operation}. Check base-url and ${path}: ${address}`,

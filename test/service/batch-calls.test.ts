@@ -241,6 +241,34 @@ describe('small files', () => {
       expect(paths()).to.deep.equal(['batch']);
     });
 
+  for (const kind of ['open', 'commit'])
+    it(`with a 404 in a batch (${kind}) that may be of another server are sent alone, which says the right path`, () =>
+      captureWarnings(async (warned) => {
+        const { commit, open, openInBatch, paths, says } = scripted();
+        const [a] = (await openInBatch('a')) as [Session];
+        says.batch = (files) => ({
+          status: 200,
+          body: { answers: files.map(() => ({ status: 404, body: {} })) },
+        });
+        says.open = () => ({ status: 404 });
+        says.commit = () => ({ status: 404 }) as never;
+        const error = await rejection<UploaderError>(kind === 'open' ? open('b') : commit(a, 'a'));
+        expect(error.code).to.equal(kind === 'open' ? 'service-not-found' : 'session-expired');
+        const [path, address] = kind === 'open' ? ['session', 'files/uploadsession'] : ['commit', 'commit'];
+        expect(warned).to.deep.equal([
+          `secure-uploader: The service responded with 404 to ${kind}. Check base-url and ${path}-path: https://service.test/${address}`,
+        ]);
+        expect(paths()).to.deep.equal(['batch', 'batch', address.split('/').at(-1)]);
+      }));
+
+  it('with a 404 in a batch that has `debuginfo` keep it', async () => {
+    const { commit, openInBatch, paths, says } = scripted();
+    const [a] = (await openInBatch('a')) as [Session];
+    says.commit = () => ({ status: 404, body: { debuginfo: 'no such session' } }) as never;
+    expect((await rejection<UploaderError>(commit(a, 'a'))).code).to.equal('session-expired');
+    expect(paths()).to.deep.equal(['batch', 'batch']);
+  });
+
   it('open alone if their hashes are no longer needed', async () => {
     const { open, openInBatch, paths } = scripted();
     await openInBatch('a');

@@ -54,6 +54,7 @@ export function created() {
     path: '/batch',
     commitPatience: 10,
     isTokenRefused: (status) => status === 401,
+    isFromElsewhere: ({ status }) => status === 404,
     suits: ({ body }) => (body as { name?: string }).name !== 'in a header',
   });
   const aloneAnswers = new Map<string, Promise<Answer>>();

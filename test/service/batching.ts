@@ -95,7 +95,10 @@ export function scripted(input: SettingsInput = {}, asUser: WithToken = withToke
     signal = forever,
   ): Promise<Session> => {
     const file = { name, relativePath: '', sizeBytes: 5, type: '', lastModifiedMs: 0 };
-    return calls.openSession({ parentId: 'folder', fileName: name, fileSize: 5, file, firstChunks }, signal);
+    return calls.openSession(
+      { parentId: 'folder', fileName: name, fileSize: 5, file, firstChunks: () => firstChunks },
+      signal,
+    );
   };
   const commit = (session: Session, name: string, options = {}) => {
     const proof = { hashes: [hashOf(name)], receipts: ['receipt'] };

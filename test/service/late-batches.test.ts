@@ -11,6 +11,7 @@ const rules = {
   path: '/batch',
   commitPatience: 10,
   isTokenRefused: () => false,
+  isFromElsewhere: () => false,
   suits: () => true,
 };
 
