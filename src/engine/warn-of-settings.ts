@@ -57,6 +57,11 @@ export function warnOfSettings(
     warn(`Not set: ${missing.join(', ')}. Each protects your users; see "What you must set" in SECURITY.md.`);
   if (isRemote)
     warn('This page was loaded over http, so others can change it and see what it sends. Use https.');
+  if (settings.batchPath && !settings.commitPath) warn('batch-path has no effect without commit-path.');
+  else if (settings.batchPath && settings.profile.chunkSize)
+    warn(
+      'batch-path has no effect with profile.chunkSize: the first chunks are sent before the service could choose their size.',
+    );
   warnOfNumbers(settings, warn);
   warnOfTypes(settings.accept, warn);
 }

@@ -33,6 +33,15 @@ describe('a page whose settings contradict each other', () => {
     ],
     [{ minFiles: 2 }, 'min-files="2" needs multiple, or no form is ever sent.'],
     [{ maxFiles: 2 }, 'max-files="2" has no effect without multiple.'],
+    [{ batchPath: '/batch' }, 'batch-path has no effect without commit-path.'],
+    [
+      { batchPath: '/batch', profile: { chunkSize: () => 5 } },
+      'batch-path has no effect without commit-path.',
+    ],
+    [
+      { batchPath: '/batch', commitPath: '/commit', profile: { chunkSize: () => 5 } },
+      'batch-path has no effect with profile.chunkSize: the first chunks are sent before the service could choose their size.',
+    ],
   ] as const)
     it(`says: ${expected}`, () => expect(warningsOf(input)).to.deep.equal([expected]));
 
@@ -43,6 +52,8 @@ describe('a page whose settings contradict each other', () => {
       { maxFiles: 9, multiple: true },
       { minFiles: 1, maxFiles: 1 },
       { maxFiles: 'auto' },
+      { batchPath: '/batch', commitPath: '/commit' },
+      { batchPath: '', profile: { chunkSize: () => 5 } },
       {},
     ])
       expect(warningsOf(input), JSON.stringify(input)).to.deep.equal([]);
