@@ -31,8 +31,8 @@ const MOST_FAILURES = 3;
 
 /** One call for one file. */
 export interface FileCall {
-  /** Fields of the file in the request. */
-  readonly fields: object;
+  /** Fields of the file in the request; `undefined` if they are not known, or clash. The call then goes alone. */
+  readonly fields: object | undefined;
   readonly token: string | undefined;
   /** Aborts when the file no longer needs the call. A call that waits is then not sent. */
   readonly signal: AbortSignal;
@@ -132,9 +132,9 @@ export class Batches {
     this.#rules = rules;
   }
 
-  /** True while calls may go in batches. */
-  get isUsed(): boolean {
-    return this.#trust !== 'absent';
+  /** True if calls gather, so that they need their fields. The first one goes alone. */
+  get gathers(): boolean {
+    return this.#trust !== 'new' && this.#trust !== 'absent';
   }
 
   /** True while calls go in batches, because one has succeeded. */
@@ -149,7 +149,8 @@ export class Batches {
 
   /** Resolves with the answer for this file. Rejects like `Send`. */
   ask(call: FileCall): Promise<Answer> {
-    if (!this.isUsed) return call.alone();
+    const isFirst = this.#trust === 'new';
+    if (!isFirst && !(this.gathers && call.fields)) return call.alone();
     const { signal } = call;
     return new Promise<Answer>((resolve, reject) => {
       const waiting = { ...call, resolve };
@@ -160,6 +161,7 @@ export class Batches {
       this.#waiting.add(waiting);
       signal.addEventListener('abort', onAbort, { once: true });
       if (signal.aborted) onAbort();
+      else if (isFirst) this.#start();
       else this.#startSoon();
     });
   }

@@ -86,8 +86,11 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
     openSession: (input, signal) => {
       const place = JSON.stringify([input.parentId, input.fileName]);
       return withToken(async (token) => {
-        const chunks = batches?.open?.isUsed ? await hashed(input, signal) : undefined;
-        await abortable(endings.get(place) ?? Promise.resolve(), signal);
+        const afterEndings = (): Promise<unknown> =>
+          abortable(endings.get(place) ?? Promise.resolve(), signal);
+        await afterEndings();
+        const chunks = batches?.open?.gathers ? await hashed(input, signal) : undefined;
+        if (chunks) await afterEndings();
         signal.throwIfAborted();
         const over = new AbortController();
         const sentSignal = cancelAs ? delayed(signal, LATE_MS, over.signal) : signal;
@@ -159,7 +162,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
     const body = sessionBody(input, profile);
     const alone = (): Promise<Answer> => send({ method: 'POST', path, token, body, signal: sentSignal });
     const fields = chunks && withChunks(body, presignBody(chunks, profile));
-    const answer = await (batches?.open && fields
+    const answer = await (batches?.open && input.firstChunks
       ? batches.open.ask({ fields, token, signal, sentSignal, alone })
       : alone());
     if (!isOk(answer)) throw readRefusal(answer, 'open', profile);

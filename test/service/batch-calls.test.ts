@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
-import type { Session } from '../../src/core/types.ts';
+import type { HashOfChunk, Session } from '../../src/core/types.ts';
 import { deferred, rejection, settled } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { chunkOf, type Fields, hashOf, type Said, scripted, ticketFor } from './batching.ts';
@@ -267,6 +267,16 @@ describe('small files', () => {
     says.commit = () => ({ status: 404, body: { debuginfo: 'no such session' } }) as never;
     expect((await rejection<UploaderError>(commit(a, 'a'))).code).to.equal('session-expired');
     expect(paths()).to.deep.equal(['batch', 'batch']);
+  });
+
+  it('open the first one at once, before its hash is there, and the others in a batch with theirs', async () => {
+    const { open, paths, sent } = scripted();
+    await import('../../src/service/batches.ts');
+    await settled();
+    const { promise: neverThere } = deferred<readonly HashOfChunk[]>();
+    await Promise.all([open('a', neverThere), open('b'), open('c')]);
+    expect(paths()).to.deep.equal(['uploadsession', 'batch']);
+    expect(sent[1]?.body.open).to.have.length(2);
   });
 
   it('open alone if their hashes are no longer needed', async () => {

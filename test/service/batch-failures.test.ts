@@ -14,11 +14,11 @@ describe('batches', () => {
       captureWarnings(async (warned) => {
         const { alone, answered, ask, batches, requests, trust } = created();
         await trust();
-        expect(batches.isUsed).to.equal(true);
+        expect(batches.gathers).to.equal(true);
         const got = await answered(['a', 'b'], answerOf(status));
         expect(got.map((answer) => answer.status)).to.deep.equal([201, 201]);
         await ask('c');
-        expect([alone, requests.length, batches.isUsed]).to.deep.equal([['a', 'b', 'c'], 1, false]);
+        expect([alone, requests.length, batches.gathers]).to.deep.equal([['a', 'b', 'c'], 1, false]);
         expect(warned).to.have.length(1);
         expect(warned[0]).to.contain('batch-path').and.to.contain('https://service.test/batch');
       }));
@@ -36,9 +36,9 @@ describe('batches', () => {
         await refuse('strange again');
         await answered(['a', 'b'], each(['a', 'b']));
         for (const name of ['1', '2']) await refuse(name);
-        expect([batches.isUsed, warned.length]).to.deep.equal([true, 0]);
+        expect([batches.gathers, warned.length]).to.deep.equal([true, 0]);
         await refuse('3');
-        expect([batches.isUsed, warned.length]).to.deep.equal([false, 1]);
+        expect([batches.gathers, warned.length]).to.deep.equal([false, 1]);
         expect(alone).to.have.length(10);
       }));
 
@@ -47,7 +47,7 @@ describe('batches', () => {
       const { alone, aloneAnswers, ask, batches, requests } = created();
       aloneAnswers.set('a', Promise.resolve(answerOf(201, { name: 'in a header' })));
       await Promise.all(['a', 'b', 'c'].map((name) => ask(name)));
-      expect([alone, requests.length, batches.isUsed]).to.deep.equal([['a', 'b', 'c'], 0, false]);
+      expect([alone, requests.length, batches.gathers]).to.deep.equal([['a', 'b', 'c'], 0, false]);
       expect(warned).to.have.length(1);
     }));
 
@@ -110,9 +110,9 @@ describe('batches', () => {
         await answered(['d', 'e'], each(['d', 'e']));
         await failOnce();
         await failOnce();
-        expect([batches.isUsed, warned.length]).to.deep.equal([true, 0]);
+        expect([batches.gathers, warned.length]).to.deep.equal([true, 0]);
         await failOnce();
-        expect([batches.isUsed, warned.length]).to.deep.equal([false, 1]);
+        expect([batches.gathers, warned.length]).to.deep.equal([false, 1]);
         expect((await ask('f')).status).to.equal(201);
       }));
   }
@@ -191,7 +191,7 @@ describe('batches', () => {
         for (const request of running) void request.fail(new UploaderError('network', 'no line'));
         await failed;
       }
-      expect([batches.isUsed, warned.length]).to.deep.equal([true, 0]);
+      expect([batches.gathers, warned.length]).to.deep.equal([true, 0]);
     }));
 
   it('continue after an offline browser', async () => {
