@@ -88,6 +88,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       return withToken(async (token) => {
         const afterEndings = (): Promise<unknown> =>
           abortable(endings.get(place) ?? Promise.resolve(), signal);
+        await batches?.loaded;
         await afterEndings();
         const chunks = batches?.open?.gathers ? await hashed(input, signal) : undefined;
         if (chunks) await afterEndings();

@@ -2,10 +2,15 @@
 
 import type { Batches, SharedRules } from './batches.ts';
 
-/** The batches of a service. Without them, files go alone: while the code loads, or if it cannot be loaded. */
+/** Longest time that calls wait for the code, in milliseconds. */
+const LOAD_MS = 1000;
+
+/** The batches of a service. Without them, files go alone: if the code cannot be loaded, or takes too long. */
 export interface LateBatches {
   readonly open?: Batches;
   readonly commit?: Batches;
+  /** Resolves when calls no longer wait for the code. */
+  readonly loaded: Promise<void>;
 }
 
 export function createLateBatches(
@@ -13,10 +18,13 @@ export function createLateBatches(
   importBatches: () => Promise<Pick<typeof import('./batches.ts'), 'createBatches'>> = () =>
     import('./batches.ts'),
 ): LateBatches {
-  const late = {};
-  importBatches().then(
-    ({ createBatches }) => Object.assign(late, createBatches(rules)),
-    () => undefined,
-  );
+  const loaded = new Promise<void>((resolve) => {
+    setTimeout(resolve, LOAD_MS);
+    importBatches()
+      .then(({ createBatches }) => Object.assign(late, createBatches(rules)))
+      .catch(() => undefined)
+      .finally(resolve);
+  });
+  const late: LateBatches = { loaded };
   return late;
 }

@@ -1,8 +1,9 @@
-// The code for batches, which only pages with `batch-path` load: until it is there, and without it, files go alone.
+// The code for batches, which only pages with `batch-path` load. Files wait for it for a second; without it, they go alone.
 
 import { expect } from '@open-wc/testing';
 import { createBatches } from '../../src/service/batches.ts';
 import { createLateBatches } from '../../src/service/late-batches.ts';
+import { stopClock } from '../support/clock.ts';
 import { deferred, rejection, settled } from '../support/collect.ts';
 import { scripted } from './batching.ts';
 
@@ -20,16 +21,30 @@ describe('the code for batches', () => {
     const code = deferred<{ createBatches: typeof createBatches }>();
     const late = createLateBatches(rules, () => code.promise);
     await settled();
-    expect(late).to.deep.equal({});
+    expect(Object.keys(late)).to.deep.equal(['loaded']);
     code.resolve({ createBatches });
-    await settled();
-    expect(Object.keys(late)).to.deep.equal(['open', 'commit']);
+    await late.loaded;
+    expect(Object.keys(late)).to.deep.equal(['loaded', 'open', 'commit']);
   });
 
   it('is missing without an error if it cannot be loaded', async () => {
     const late = createLateBatches(rules, () => Promise.reject(new TypeError('Failed to fetch')));
+    await late.loaded;
+    expect(Object.keys(late)).to.deep.equal(['loaded']);
+  });
+
+  it('holds up no file for more than a second', async () => {
+    const clock = stopClock();
+    let isLoaded = false;
+    void createLateBatches(rules, () => new Promise(() => undefined)).loaded.then(() => {
+      isLoaded = true;
+    });
+    await clock.pass(999);
     await settled();
-    expect(late).to.deep.equal({});
+    expect(isLoaded).to.equal(false);
+    await clock.pass(1);
+    await settled();
+    expect(isLoaded).to.equal(true);
   });
 
   it('shares no requests before a call has succeeded, nor after a batch has failed until the next one has', async () => {
@@ -49,12 +64,9 @@ describe('the code for batches', () => {
     expect(calls.isBatching?.()).to.equal(true);
   });
 
-  it('holds up no file: those that come before it go alone, without a wait for their hashes', async () => {
-    const { calls, open, paths } = scripted();
-    expect(calls.isBatching?.()).to.equal(false);
-    void open('a', new Promise(() => undefined));
-    void open('b');
-    await settled();
-    expect(paths()).to.deep.equal(['uploadsession', 'uploadsession']);
+  it('is awaited by files that come at once: the first one goes alone, and the others in a batch', async () => {
+    const { open, paths } = scripted();
+    await Promise.all([open('a', new Promise(() => undefined)), open('b'), open('c')]);
+    expect(paths()).to.deep.equal(['uploadsession', 'batch']);
   });
 });
