@@ -104,8 +104,8 @@ function firstChunksOf(
 ): SessionInput['firstChunks'] {
   if (hasRecord || file.size > chunkSizeBytes) return undefined;
   return async () => {
-    const found = await startHash();
-    return found && file.size > 0 ? [{ hash: found.hash, sizeBytes: file.size }] : [];
+    const hashed = await startHash();
+    return hashed && file.size > 0 ? [{ hash: hashed.hash, sizeBytes: file.size }] : [];
   };
 }
 

@@ -233,8 +233,8 @@ export class Batches {
     const answers = this.#exchange(calls);
     // The answer to a call that is no longer needed is dropped, and the others still get theirs.
     for (const [index, call] of calls.entries()) {
-      const own = answers.then((settled) => settled[index] ?? this.#alone(call));
-      call.resolve(abortable(own, call.sentSignal ?? call.signal));
+      const answerOfCall = answers.then((settled) => settled[index] ?? this.#alone(call));
+      call.resolve(abortable(answerOfCall, call.sentSignal ?? call.signal));
     }
     await answers.catch(() => undefined);
     this.#running -= 1;

@@ -118,19 +118,19 @@ export function createGate(database?: Database) {
       user: string,
       work: (more: (requests: number, atOnce: number) => Promise<void>) => Promise<Response>,
     ): Promise<Response> {
-      let own = 0;
+      let taken = 0;
       const take = async (amount: number, places: number) => {
         const others = running.get(user) ?? 0;
         if (others + places > REQUESTS_AT_ONCE) await refuse('too many requests at once', 1);
         running.set(user, others + places);
-        own += places;
+        taken += places;
         if (amount !== 0) await count(user, amount);
       };
       try {
         await take(1, 1);
         return await work(take);
       } finally {
-        const left = (running.get(user) ?? 0) - own;
+        const left = (running.get(user) ?? 0) - taken;
         if (left > 0) running.set(user, left);
         else running.delete(user);
       }

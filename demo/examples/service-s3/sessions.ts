@@ -153,9 +153,9 @@ export function memorySessions(): Sessions {
   const usage = (some: Row[]) => [some.length, sum(some.map(({ sizeBytes }) => sizeBytes))];
   return {
     async open(openings) {
-      const own = [...rows.values()].filter(({ user }) => user === openings[0]?.session.user);
-      const today = own.filter(({ openedAt }) => openedAt > Date.now() - DAY_MS);
-      const judged = judge([...usage(own.filter(isUnfinished)), ...usage(today)], openings);
+      const ofUser = [...rows.values()].filter(({ user }) => user === openings[0]?.session.user);
+      const today = ofUser.filter(({ openedAt }) => openedAt > Date.now() - DAY_MS);
+      const judged = judge([...usage(ofUser.filter(isUnfinished)), ...usage(today)], openings);
       for (const [at, { session }] of openings.entries()) {
         if (judged[at] !== 'opened') continue;
         const row = {

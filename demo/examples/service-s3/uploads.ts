@@ -254,11 +254,11 @@ export function createUploads(
 
   async function commitAll(request: Request, user: string, bodies: readonly Body[]) {
     const rightTo = rightsOf(request, 'commit');
-    const found = await eachFile(bodies, async ({ session: id, ...body }) => ({
+    const requests = await eachFile(bodies, async ({ session: id, ...body }) => ({
       ...{ session: await sessionOf(id, user, rightTo), body },
     }));
     const endsAt = Date.now() + BATCH_MS;
-    const ends = await eachFile(found, ({ session, body }) => commit(session, body, endsAt, endsAt));
+    const ends = await eachFile(requests, ({ session, body }) => commit(session, body, endsAt, endsAt));
     const left = ends.filter((end) => !(end instanceof End) && end.isLeft).length;
     return { steps: await eachFile(ends, ({ response }) => response), hidden: [], left };
   }

@@ -27,7 +27,7 @@ const unknown = (at = 0): object => ({ session: `conform-unknown-session-${at}`,
 /** Different ones: a service may refuse a batch that has a session twice. */
 const unknowns = (count: number): object[] => Array.from({ length: count }, (_, at) => unknown(at));
 
-const said = (answers: readonly Exchange[]): string => answers.map(describe).join('; ');
+const describeAll = (answers: readonly Exchange[]): string => answers.map(describe).join('; ');
 
 interface Opened {
   readonly response: Exchange;
@@ -126,7 +126,7 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
   row('status', 'opens two files', SECTION, '200 with answers', async (c) => {
     const { response } = await pair(c);
     const answers = answersOf(response);
-    return pass(said(answers), c.settings.setAttribute('batch-path', c.options.batchPath ?? ''));
+    return pass(describeAll(answers), c.settings.setAttribute('batch-path', c.options.batchPath ?? ''));
   }),
   row('count', 'has one answer for each file', SECTION, '2 answers', async (c) => {
     const { length } = answersOf((await pair(c)).response);
@@ -141,7 +141,7 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       const answers = answersOf((await mixed(c)).response);
       return judge(
         answers.every(({ status, json }) => status >= 200 && isFields(json)),
-        said(answers),
+        describeAll(answers),
       );
     },
   ),
@@ -155,10 +155,10 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       const answers = answersOf(response);
       const [first, wrong, last, ...more] = answers;
       const [own, , other] = pieces;
-      if (!first || !wrong || !last || !own || !other || more.length > 0) return fail(said(answers));
+      if (!first || !wrong || !last || !own || !other || more.length > 0) return fail(describeAll(answers));
       const isRight = isOk(first) && isRefused(wrong) && isOk(last);
       const hasOwn = (await hasOwnChunk(c, first, own)) && (await hasOwnChunk(c, last, other));
-      return judge(isRight && hasOwn, said(answers));
+      return judge(isRight && hasOwn, describeAll(answers));
     },
   ),
   row(
@@ -172,9 +172,9 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       if (!answers.some(chunksOf)) throw new Skip('there are no chunks');
       for (const [at, piece] of pieces.entries()) {
         const answer = answers[at];
-        if (!answer || !(await hasOwnChunk(c, answer, piece))) return fail(said(answers));
+        if (!answer || !(await hasOwnChunk(c, answer, piece))) return fail(describeAll(answers));
       }
-      return pass(said(answers));
+      return pass(describeAll(answers));
     },
   ),
   row('chunks', 'presigns the chunks, or leaves them out', SECTION, 'an object, or no chunks', async (c) => {
@@ -182,7 +182,7 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     const isGiven = ({ json }: Exchange): boolean => isFields(json) && json.chunks !== undefined;
     if (!answers.some(isGiven)) throw new Skip('there are no chunks: each file costs a request more');
     const isRight = (answer: Exchange): boolean => !isGiven(answer) || chunksOf(answer) !== undefined;
-    return judge(answers.every(isRight), said(answers));
+    return judge(answers.every(isRight), describeAll(answers));
   }),
   row(
     'session',
@@ -201,7 +201,7 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     const { response } = await committed(c);
     const answers = answersOf(response);
     if (answers.some(isPending)) return fail(`still 202 after ${c.options.waitMs / 1000} s; pass --wait`);
-    return judge(answers.length === 2 && answers.every(isOk), said(answers));
+    return judge(answers.length === 2 && answers.every(isOk), describeAll(answers));
   }),
   row(
     'files',
@@ -215,12 +215,12 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       for (const [at, answer] of answersOf(response).entries())
         uploads.push(await stored(c, answer, pieces[at] ?? c.piece(1)));
       const answers = answersOf(await commitFully(c, uploads));
-      if (!answers.every(isOk) || answers.some(isPending)) return fail(said(answers));
+      if (!answers.every(isOk) || answers.some(isPending)) return fail(describeAll(answers));
       const isSame = (name: string): boolean =>
         answers.every(
           ({ json }, at) => !isFields(json) || [undefined, files[at]?.[name]].includes(json[name]),
         );
-      return judge(isSame('file_name') && isSame('file_size'), said(answers));
+      return judge(isSame('file_name') && isSame('file_size'), describeAll(answers));
     },
   ),
   row(
@@ -238,10 +238,10 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       const answers = answersOf(response);
       const empty = answers[1];
       const session = empty && isOk(empty) ? sessionOf(empty) : undefined;
-      if (!empty || session === undefined || !answers.every(isOk)) return fail(said(answers));
+      if (!empty || session === undefined || !answers.every(isOk)) return fail(describeAll(answers));
       if (Object.keys(chunksOf(empty) ?? {}).length > 0) return fail(describe(empty));
       const last = answersOf(await commitFully(c, [{ ...nothing, session }]));
-      return judge(last.length === 1 && last.every(isOk), said(last));
+      return judge(last.length === 1 && last.every(isOk), describeAll(last));
     },
   ),
   row(
@@ -276,8 +276,8 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     async (c) => {
       await c.require('batch');
       const upload = await c.storedUpload();
-      const before = (await c.commitFully(upload)).at(-1);
-      return same(before, answersOf(await commit(c, [await committing(c, upload)]))[0]);
+      const single = (await c.commitFully(upload)).at(-1);
+      return same(single, answersOf(await commit(c, [await committing(c, upload)]))[0]);
     },
   ),
   row(
@@ -291,9 +291,9 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       if (!one || !two) throw new Skip('there are no files');
       const answers = answersOf(await commit(c, [one, unknown(), two]));
       const [first, wrong, last, ...more] = answers;
-      if (!wrong || !isRefused(wrong) || more.length > 0) return fail(said(answers));
+      if (!wrong || !isRefused(wrong) || more.length > 0) return fail(describeAll(answers));
       const findings = [same(before[0], first), same(before[1], last)];
-      return findings.find(({ outcome }) => outcome === 'fail') ?? pass(said(answers));
+      return findings.find(({ outcome }) => outcome === 'fail') ?? pass(describeAll(answers));
     },
   ),
   row(
@@ -308,7 +308,7 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       const response = await commit(c, [await committing(c, await c.storedUpload())], secondToken);
       if (isRefused(response)) return pass(describe(response));
       const answers = answersOf(response);
-      return judge(answers.length > 0 && answers.every(isRefused), said(answers));
+      return judge(answers.length > 0 && answers.every(isRefused), describeAll(answers));
     },
   ),
   row('retry-after', 'says in seconds when to repeat', SECTION, 'no retry_after, or a number', async (c) => {
