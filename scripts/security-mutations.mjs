@@ -50,7 +50,7 @@ export const mutations = [
     rule: 'D4',
     says: "A redirected chunk counts as failed; only the page's `connect-src` prevents the redirect itself",
     file: 'src/service/put.ts',
-    before: 'if (answer.url !== new URL(upload.url).href) {',
+    before: 'if (answer.url !== url.href) {',
     after: "if (answer.url === '') {",
     test: 'test/service/put.test.ts',
     title: 'because it was redirected is rejected, even if the other URL succeeds',
