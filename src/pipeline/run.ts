@@ -5,7 +5,6 @@ import type {
   Chunk,
   ContinueHash,
   HashedChunk,
-  HashSlice,
   Session,
   SessionInput,
   StoredChunk,
@@ -64,12 +63,13 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   const parts: RunParts = { ...given, minChunkBytes, signal };
   try {
     let ahead: HashParts['ahead'];
-    let first: ReturnType<HashSlice> | undefined;
-    /** Starts to hash the first chunk, once. */
-    const startHash = (): typeof first => {
+    let firstHash: Promise<string> | undefined;
+    /** Starts to hash the first chunk, once. The bytes stay with `ahead`, whose budget counts them. */
+    const startHash = (): typeof firstHash => {
       if (!parts.hasRecord) ahead ??= hashAhead(parts);
-      first ??= ahead?.found;
-      return first;
+      firstHash ??= ahead?.found?.then(({ hash }) => hash);
+      firstHash?.catch(() => undefined);
+      return firstHash;
     };
     // The session is requested first, unless it waits for the hash.
     const opening = open(file, { ...parts, firstChunks: firstChunksOf(startHash, parts) });
@@ -99,13 +99,13 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
 
 /** Returns what resolves with the chunks of a file that has only one; `undefined` for a larger file. */
 function firstChunksOf(
-  startHash: () => ReturnType<HashSlice> | undefined,
+  startHash: () => Promise<string> | undefined,
   { file, chunkSizeBytes, hasRecord }: RunParts,
 ): SessionInput['firstChunks'] {
   if (hasRecord || file.size > chunkSizeBytes) return undefined;
   return async () => {
-    const hashed = await startHash();
-    return hashed && file.size > 0 ? [{ hash: hashed.hash, sizeBytes: file.size }] : [];
+    const hash = await startHash();
+    return hash !== undefined && file.size > 0 ? [{ hash, sizeBytes: file.size }] : [];
   };
 }
 
