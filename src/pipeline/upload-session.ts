@@ -286,7 +286,9 @@ export class UploadSession {
     this.#committed = { chunks, fileHash };
     try {
       const answer = await send(async () => {
-        await Promise.all([this.#savingChunks, this.#move({ type: 'commit-sent', atMs: Date.now() })]);
+        // Rejects if the run ends: a commit that is not sent must not be taken for one without a response.
+        await abortable(Promise.resolve(this.#savingChunks), this.#parts.signal);
+        await this.#move({ type: 'commit-sent', atMs: Date.now() });
       });
       if (answer.pending) void this.#move({ type: 'commit-accepted', atMs: Date.now() });
       else if (answer.missing.length > 0) void this.#move({ type: 'chunks-missing' });

@@ -50,7 +50,8 @@ describe('a commit whose response is lost', () => {
       expect(engine.row('a.bin')?.error?.code).to.equal('session-expired');
     });
 
-  it('is sent only when all chunks are saved, so that none is sent again on the next visit', async () => {
+  /** Returns an engine whose chunks are stored, but not saved until `saving` resolves. */
+  async function withUnsavedChunks() {
     const store = newStore();
     const saving = deferred<void>();
     const saveChunks: typeof store.saveChunks = async (...given) => {
@@ -62,9 +63,28 @@ describe('a commit whose response is lost', () => {
     await engine.waitForChange('chunk-uploaded', 3);
     for (let round = 0; round < 20; round += 1) await settled();
     expect(engine.service.count('commit')).to.equal(0);
+    return { engine, saving, store };
+  }
+
+  it('is sent only when all chunks are saved, so that none is sent again on the next visit', async () => {
+    const { engine, saving, store } = await withUnsavedChunks();
     saving.resolve();
     await engine.service.nextRequest('commit');
     expect((await store.list())[0]?.stored.size).to.equal(3);
+  });
+
+  it('was not sent if the upload was paused while its chunks were saved, so that a lost session is opened again', async () => {
+    const { engine, saving, store } = await withUnsavedChunks();
+    const pausing = engine.uploader.pause();
+    saving.resolve();
+    await pausing;
+    expect((await store.list())[0]?.commitSentAtMs).to.equal(undefined);
+    void engine.service.serve('commit', (commit) =>
+      engine.service.count('open') === 1 ? commit.refuse(CERTAIN) : commit.answer(),
+    );
+    await engine.uploader.resume();
+    await engine.waitForChange('upload-completed');
+    expect(engine.service.count('open')).to.equal(2);
   });
 
   it('is repeated on the next visit without the file, and nothing is sent again if the session is gone', async () => {
