@@ -164,25 +164,38 @@ many bodies came in at once, before the line changed and after.`;
 
 const PEERS = ['uppy-s3', 'uppy-tus', 'tus-js', 'upchunk'];
 
+/** The widget, the same files from the picker, the same requests without hashing, and those with hashing. */
+const COMPARED_WITH = [
+  { says: '', clients: ['secure-uploader', 'secure-uploader@picker', 'raw-balanced', 'pipe-mem'] },
+  { says: ', batches', clients: ['secure-uploader@batches', undefined, 'raw-batched', 'raw-batched'] },
+];
+
+/** Returns a line of the table; `undefined` if the widget did not run so. */
+function cellsOf(name, [ours, picked, same, hashing], peer) {
+  if (!ours) return undefined;
+  const show = (row, field, digits = 0) => row?.[field]?.toFixed(digits) ?? '–';
+  const taskMs = ours.threadTaskMs ?? ours.longestTaskMs;
+  return [
+    name,
+    `${show(ours, 'MBps', 1)} (${show(ours, 'minMBps', 1)}–${show(ours, 'maxMBps', 1)})`,
+    show(same, 'MBps', 1),
+    peer ? `${show(peer, 'MBps', 1)} ${peer.client}` : '–',
+    [ours, picked, same].map((row) => show(row, 'firstByteMs')).join(', '),
+    taskMs ? taskMs.toFixed(0) : 'under 50',
+    show(ours, 'pagePeakMB'),
+    `${show(ours, 'cpuPerGB', 1)}, ${show(hashing, 'cpuPerGB', 1)}`,
+  ];
+}
+
 /** Returns the results of profiles as a Markdown table. */
 export function resultsOf({ profiles, measuredAt, browser, machine }) {
-  const lines = profiles.map(({ name, rows }) => {
+  const lines = profiles.flatMap(({ name, rows }) => {
     const rowOf = (client) => rows.find((row) => row.client === client && row.good > 0);
-    const names = ['secure-uploader', 'secure-uploader@picker', 'raw-balanced', 'pipe-mem'];
-    const [ours, picked, same, hashing] = names.map(rowOf);
     const [peer] = rows.filter(({ client, good }) => PEERS.includes(client) && good > 0); // the rows start with the fastest
-    const show = (row, field, digits = 0) => row?.[field]?.toFixed(digits) ?? '–';
-    const taskMs = ours.threadTaskMs ?? ours.longestTaskMs;
-    return [
-      `\`${name}\``,
-      `${show(ours, 'MBps', 1)} (${show(ours, 'minMBps', 1)}–${show(ours, 'maxMBps', 1)})`,
-      show(same, 'MBps', 1),
-      peer ? `${show(peer, 'MBps', 1)} ${peer.client}` : '–',
-      [ours, picked, same].map((row) => show(row, 'firstByteMs')).join(', '),
-      taskMs ? taskMs.toFixed(0) : 'under 50',
-      show(ours, 'pagePeakMB'),
-      `${show(ours, 'cpuPerGB', 1)}, ${show(hashing, 'cpuPerGB', 1)}`,
-    ];
+    const cells = COMPARED_WITH.map(({ says, clients }) =>
+      cellsOf(`\`${name}\`${says}`, clients.map(rowOf), peer),
+    );
+    return cells.filter(Boolean);
   });
   const head = [
     'Profile',

@@ -131,6 +131,8 @@ describe('The documentation', () => {
       { ...row('secure-uploader@picker', 99), firstByteMs: 100 },
       row('tus-js', 90),
       row('upchunk', 80),
+      row('secure-uploader@batches', 70),
+      { ...row('raw-batched', 60), cpuPerGB: 9 },
     ];
     const measured = { measuredAt: '2026-01-02T03:04:05Z', browser: 'Browser 1', machine: { processors: 2 } };
     const before = read('docs/performance.md');
@@ -140,6 +142,11 @@ describe('The documentation', () => {
     assert.ok(
       results.includes(
         '| `gbit` | 100.0 (99.0–101.0) | 120.0 | 90.0 tus-js | 200, 100, 200 | under 50 | 40 | 10.0, – |',
+      ),
+    );
+    assert.ok(
+      results.includes(
+        '| `gbit`, batches | 70.0 (69.0–71.0) | 60.0 | 90.0 tus-js | 200, –, 200 | under 50 | 40 | 10.0, 9.0 |',
       ),
     );
     assert.equal(
