@@ -87,9 +87,9 @@ for (const sessions of ['memory', 'PostgreSQL'] as const)
         const later = `set expires_at = expires_at - interval '5 d', due_at = due_at - interval '5 d'`;
         await database?.query(`update upload_sessions ${later}`);
         await until(async () => (await store.list('chunks/')).size === 0);
+        // Without the file: a page that repeats the commit at once would take a file that is picked then for another upload.
         const nextPage = await openPage();
         const stored = storedBy(nextPage);
-        await pick(nextPage, path);
         const [completed] = await untilEvent(nextPage, 'upload-completed');
         assert.equal(completed?.detail.commit.file_id, committed);
         assert.equal(await hashOfFile(completed?.detail.commit.file_id), hash);
