@@ -8,19 +8,13 @@ import type { Host } from '../core/host.ts';
 import { pathUnder } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
 import { type RetryPolicy, retrying } from '../core/retries.ts';
-import type {
-  ErrorSnapshot,
-  FileId,
-  HashSlice,
-  NextAttempt,
-  PickedFile,
-  SavedSession,
-} from '../core/types.ts';
+import type { ErrorSnapshot, FileId, HashSlice, NextAttempt, PickedFile } from '../core/types.ts';
 import { abortable } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
 import { RUN_DEFAULTS, type RunParts, type RunResult } from '../pipeline/run.ts';
+import type { PausedSession } from '../pipeline/service-session.ts';
 import { identify, recordKey } from '../store/identity.ts';
 import { type Connection, chunkSizesOf, type Times, waitsFor } from './connection.ts';
 import type { createLateTrace } from './late-trace.ts';
@@ -70,7 +64,7 @@ export interface RunTarget extends SlotUser {
   /** The next attempt, if a request waits to be repeated. */
   readonly attempt: NextAttempt | undefined;
   /** What is known of the session on the service. */
-  savedSession: SavedSession | undefined;
+  savedSession: PausedSession | undefined;
   warning: ErrorCode | undefined;
   unsentCount: number;
   rename(name: string): void;

@@ -1,18 +1,16 @@
 // The stage that finds the saved record of a file, or opens a session on the service.
 
-import type {
-  Calls,
-  HashAlgorithm,
-  PickedFile,
-  SavedSession,
-  Session,
-  SessionInput,
-  UploadRecord,
-} from '../core/types.ts';
+import type { Calls, HashAlgorithm, PickedFile, Session, SessionInput, UploadRecord } from '../core/types.ts';
 import { cancelFirst } from './cancel-first.ts';
 import { withFreeName } from './renaming.ts';
-import { isCancelable } from './service-session.ts';
-import { type FileParts, type Identity, type SessionParts, UploadSession } from './upload-session.ts';
+import { isCancelable, type PausedSession } from './service-session.ts';
+import {
+  type FileParts,
+  type Identity,
+  type SessionParts,
+  storedIn,
+  UploadSession,
+} from './upload-session.ts';
 
 export interface OpenFile extends PickedFile {
   /** What is uploaded: `file`, or what `transformFile` made of it. */
@@ -47,7 +45,7 @@ export interface OpenParts extends SessionParts {
   /** Returns the current name on the service. */
   readonly fileName: () => string;
   /** What an earlier run knew of its session, for an upload without a record. */
-  readonly savedSession?: SavedSession | undefined;
+  readonly savedSession?: PausedSession | undefined;
 }
 
 /** A file with one chunk needs no record, because the presign response shows if the chunk is stored (decision 0013). */
@@ -67,7 +65,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<UploadSess
     filePartsOf(file, parts, () => metadata, firstChunks),
   );
   if (!store || !mayHaveRecord) {
-    if (savedSession) session.resume(savedSession, new Map());
+    if (savedSession) session.resume(savedSession, storedIn(savedSession.committed));
   } else {
     // A new file does not wait for its identity and its lock.
     if (!hasRecord && parts.isNew) session.requestEarly();

@@ -3,7 +3,7 @@
 
 import { codeFacts, type ErrorCode } from '../core/error-codes.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { SavedSession, Session } from '../core/types.ts';
+import type { SavedSession, Session, StoredState } from '../core/types.ts';
 
 /** Present in all states with a session that is used. `isResumed`: an earlier run opened it. */
 interface Used {
@@ -219,6 +219,12 @@ export function savedOf({
     commitSentAtMs: phase === 'unsure' ? state.sinceMs : undefined,
   };
 }
+
+/** What a run knew of its session. */
+export type PausedSession = SavedSession & {
+  /** Chunks of a commit whose response is missing: a completed session would refuse to presign them again. */
+  readonly committed?: readonly StoredState[];
+};
 
 /** Errors of a commit that do not say whether the service has completed the file. */
 const UNANSWERED: readonly ErrorCode[] = ['network', 'offline', 'timeout', 'service-failed', 'bad-response'];

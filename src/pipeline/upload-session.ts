@@ -19,6 +19,7 @@ import {
   judge,
   mayBeMisplaced,
   modelOf,
+  type PausedSession,
   reduce,
   type SessionEvent,
   type SessionModel,
@@ -63,7 +64,7 @@ export interface SessionParts extends CancelParts {
   /** Present if the upload gets another name when its own is taken (`on-conflict="rename"`). */
   readonly names?: Names | undefined;
   /** Called when what is known of the session has changed. */
-  readonly onSession: (saved: SavedSession) => void;
+  readonly onSession: (saved: PausedSession) => void;
   /** Called before a call is repeated, with the time (epoch ms), and when the repeated call has succeeded. */
   readonly onCallWait: (atMs: number, error: UploaderError) => void;
   readonly onRecovered: () => void;
@@ -82,6 +83,12 @@ export interface FileParts {
   /** Returns true if an upload with chunks of this size has a record. */
   readonly isWorthSaving: (chunkSizeBytes: number) => boolean;
 }
+
+const stateOf = ({ index, hash, receipt }: StoredChunk): StoredState => ({ index, hash, receipt });
+
+/** Returns chunks as in a record. */
+export const storedIn = (chunks: readonly StoredState[] = []): UploadRecord['stored'] =>
+  new Map(chunks.map(({ index, hash, receipt }) => [index, { hash, receipt }]));
 
 /** Thrown for a session that is given up. The upload continues in another one. `cause` is the error of the call. */
 export class SessionLost {
@@ -189,7 +196,8 @@ export class UploadSession {
     this.#isSaved = this.#identity !== undefined;
     if ('session' in state) this.#session = Promise.resolve(state.session);
     const resumed = savedOf(this.#model);
-    if (resumed) this.#parts.onSession(resumed);
+    const committed = [...this.stored].map(([index, chunk]) => ({ index, ...chunk }));
+    if (resumed) this.#parts.onSession(this.#identity ? resumed : { ...resumed, committed });
   }
 
   /**
@@ -276,7 +284,7 @@ export class UploadSession {
 
   /**
    * Sends a commit, and notes what its response says. `send` calls `onSend` before the request, and waits until all chunks are
-   * saved, and that the file may be complete from now on.
+   * saved, and that the file may be complete from now on. If it fails before that, nothing was sent.
    */
   async commit(
     send: (onSend: () => Promise<void>) => Promise<CommitAnswer>,
@@ -284,10 +292,12 @@ export class UploadSession {
     fileHash: string | undefined,
   ): Promise<CommitAnswer> {
     this.#committed = { chunks, fileHash };
+    let isSent = false;
     try {
       const answer = await send(async () => {
         // Rejects if the run ends: a commit that is not sent must not be taken for one without a response.
         await abortable(Promise.resolve(this.#savingChunks), this.#parts.signal);
+        isSent = true;
         await this.#move({ type: 'commit-sent', atMs: Date.now() });
       });
       if (answer.pending) void this.#move({ type: 'commit-accepted', atMs: Date.now() });
@@ -295,7 +305,7 @@ export class UploadSession {
       else void this.#move({ type: 'completed' });
       return answer;
     } catch (error) {
-      if (!this.#parts.signal.aborted)
+      if (isSent && !this.#parts.signal.aborted)
         void this.#move(
           isUnanswered(error) ? { type: 'commit-unanswered', atMs: Date.now() } : { type: 'commit-refused' },
         );
@@ -346,7 +356,9 @@ export class UploadSession {
     this.#model = reduce(this.#model, event);
     const current = savedOf(this.#model);
     if (!current || JSON.stringify(previous) === JSON.stringify(current)) return Promise.resolve();
-    this.#parts.onSession(current);
+    const isSent = current.commitSentAtMs !== undefined || current.acceptedAtMs !== undefined;
+    const committed = isSent && !this.#identity && this.#committed?.chunks.map(stateOf);
+    this.#parts.onSession({ ...current, ...(committed && { committed }) });
     return this.#save(event.type, current).catch(() => undefined);
   }
 
@@ -363,7 +375,7 @@ export class UploadSession {
     if (!identity || !saved || !this.#file) return;
     this.#isSaved = true;
     const committed = event === 'opened' ? [] : chunks;
-    const stored = new Map(committed.map(({ index, hash, receipt }) => [index, { hash, receipt }]));
+    const stored = storedIn(committed);
     await store?.save({ ...this.#file.newRecord(identity), ...saved, stored, fileHash });
     if (committed.length > 0) await store?.saveChunks(identity.key, committed);
   }

@@ -2,6 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { Calls } from '../../src/core/types.ts';
 import { fileOf } from '../support/bytes.ts';
 import { CHUNK_BYTES, hashesOf, recordOf, setUpRun } from '../support/running.ts';
 
@@ -43,4 +44,35 @@ describe('a storage that has accepted chunks of a size', () => {
     await running;
     expect(service.count('open')).to.equal(1);
   });
+});
+
+describe('a session that is gone', () => {
+  for (const [what, isSent] of [
+    ['after a commit that was never sent is replaced by the next one', false],
+    ['after a commit without a response is not: the file may be complete', true],
+  ] as const)
+    it(what, async () => {
+      const { parts, service, start } = setUpRun(fileOf(30, 500));
+      const { commit } = service.calls;
+      const errors = [
+        new UploaderError('timeout', 'too late'),
+        ...Array(4).fill(new UploaderError('session-expired', 'gone', { status: 410 })),
+      ];
+      const calls: Calls = {
+        ...service.calls,
+        commit: async (session, proof, signal, options) => {
+          const error = errors.shift();
+          if (!error) return commit(session, proof, signal, options);
+          if (error.code !== 'timeout' || isSent) await options?.onSend?.();
+          throw error;
+        },
+      };
+      Object.assign(parts, { calls });
+      service.answerAll();
+      const outcome = await start().then(
+        () => 'done',
+        ({ code }) => code,
+      );
+      expect([outcome, service.count('open')]).to.deep.equal(isSent ? ['session-expired', 1] : ['done', 2]);
+    });
 });
