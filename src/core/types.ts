@@ -171,6 +171,11 @@ export interface Calls {
   ): Promise<ReadonlyMap<string, Ticket>>;
   /** Returns true while the calls of small files share requests. This method is present if `batchPath` applies. */
   isBatching?(): boolean;
+  /**
+   * Returns the tickets of these chunks if they came with the session, and were not taken before. This method is present if
+   * `batchPath` applies.
+   */
+  takeTickets?(session: Session, chunks: readonly HashOfChunk[]): ReadonlyMap<string, Ticket> | undefined;
   /** Completes the upload. This method is present if `commitPath` is set. */
   commit?(
     session: Session,

@@ -193,10 +193,11 @@ async function sendAll(
     Pick<HashParts, 'ahead'> & { readonly fileHash: FileHash | undefined },
 ): Promise<RunResult> {
   const ask = (chunks: readonly HashedChunk[]): Promise<ReadonlyMap<string, Ticket>> =>
-    session.ask((handle) => {
-      const presigned = (): Promise<ReadonlyMap<string, Ticket>> =>
-        parts.calls.presign(handle, chunks, parts.signal);
-      return parts.retrying(presigned, parts.signal);
+    session.ask(async (handle) => {
+      const { calls, retrying, signal } = parts;
+      return (
+        calls.takeTickets?.(handle, chunks) ?? retrying(() => calls.presign(handle, chunks, signal), signal)
+      );
     }, parts.signal);
   const receipts = new Map<string, string>();
   const positions = new Map(planned.map((chunk, position) => [chunk.index, position]));

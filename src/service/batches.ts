@@ -1,66 +1,44 @@
 // Sends the calls of many small files in one request (`batch-path`, U22). Each file gets its own answer, as from a single call.
 
+import { codeFacts } from '../core/error-codes.ts';
 import { UploaderError } from '../core/errors.ts';
 import { Lane } from '../core/lane.ts';
-import { abortable } from '../core/wait.ts';
+import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
-import type { Answer, Send } from './http.ts';
+import { ANSWER_BYTES, answersOf } from './batch-answers.ts';
+import type { FileCall, Kind, SharedRules } from './batch-calls.ts';
+import { BatchSize } from './batch-size.ts';
+import { type Trust, type TrustEvent, trustAfter } from './batch-trust.ts';
+import { type Answer, isOk } from './http.ts';
 
-/** Most files in a request. */
-const MOST_FILES = 64;
 /**
  * Time from the start of a request to the next one, unless that one is full: calls that come meanwhile share it. Each request that
  * still runs doubles it, so that the calls to a slow service gather, and none waits for a request that hangs.
  */
 const SPACING_MS = 200;
 const LONGEST_SPACING_MS = 5000;
-/** Largest part of a response for one file, in bytes. A URL with a signed security token has about 3 KiB. */
-const ANSWER_BYTES = 32_768;
 /** Statuses of a service that does not know batches. */
 const UNKNOWN = [404, 405, 501];
-/** By so many files, a request that succeeds makes the next one larger, after one that failed has halved it. */
-const GROWTH = 4;
 /**
  * Calls that go alone at the same time after a batch that failed, so that they leave connections to other files: over HTTP/1.1,
  * browsers have six. A call that takes longer than the limit no longer counts.
  */
 const ALONE_AT_ONCE = 3;
 const ALONE_MS = 2000;
+/** Most single calls that run longer than that while the others wait for one that succeeds. */
+const MOST_SLOW = 5;
 /** Number of batches in a row without a valid answer after which files go alone. */
 const MOST_FAILURES = 3;
-
-/** One call for one file. */
-export interface FileCall {
-  /** Fields of the file in the request; `undefined` if they are not known, or clash. The call then goes alone. */
-  readonly fields: object | undefined;
-  readonly token: string | undefined;
-  /** Aborts when the file no longer needs the call. A call that waits is then not sent. */
-  readonly signal: AbortSignal;
-  /** Aborts when the answer to a call that was sent is no longer needed. Defaults to `signal`. */
-  readonly sentSignal?: AbortSignal;
-  /** Makes the call in a request of its own. */
-  readonly alone: () => Promise<Answer>;
-}
+/** Number of batches that may fail before a file of both goes alone: it may be the reason. */
+const MOST_LOSSES = 2;
+/** Time that calls have to be prepared, in milliseconds. The others of their batch do not wait longer. */
+const PREPARE_MS = 20;
 
 interface Waiting extends FileCall {
   readonly resolve: (answer: Answer | Promise<Answer>) => void;
+  readonly reject: (reason: unknown) => void;
+  readonly onAbort: () => void;
 }
-
-/** What the batches of both kinds have in common. */
-export interface SharedRules {
-  readonly send: Send;
-  readonly path: string;
-  /** Value of `patience` of the requests that commit. */
-  readonly commitPatience: number;
-  /** Returns true if a status says that the token is refused. */
-  readonly isTokenRefused: (status: number) => boolean;
-  /** Returns true if something else than the service may have responded. A single call then says which path is wrong. */
-  readonly isFromElsewhere: (answer: Answer) => boolean;
-  /** Returns false if the answer to a single call that opens a session says that an answer in a batch cannot be enough. */
-  readonly suits: (answer: Answer) => boolean;
-}
-
-type Kind = 'open' | 'commit';
 
 interface Rules extends Omit<SharedRules, 'commitPatience' | 'suits'> {
   readonly kind: Kind;
@@ -89,37 +67,27 @@ export function createBatches({ commitPatience, suits, ...rules }: SharedRules):
   return { open, commit };
 }
 
-/**
- * What is known of the calls of one kind. `new`: nothing, so that the next one goes alone; `first`: it runs; `works`: the others go
- * in batches. `doubted`: a call has failed, so that the next one goes alone, whatever the other kind says; `asking`: it runs.
- * `absent`: files go alone from now on.
- */
-type Trust = 'new' | 'first' | 'works' | 'doubted' | 'asking' | 'absent';
-/**
- * `asks`: a call starts alone. `succeeds`, `fails`: such a call has ended. `loses`: a batch has failed, maybe with the service.
- * `proves`: the service has answered a batch of the other kind. `ends`: it has no batches, or they always fail.
- */
-type TrustEvent = 'asks' | 'succeeds' | 'fails' | 'loses' | 'proves' | 'ends';
-
-const NEXT: Readonly<Record<Trust, Partial<Record<TrustEvent, Trust>>>> = {
-  new: { asks: 'first', proves: 'works', ends: 'absent' },
-  first: { succeeds: 'works', fails: 'doubted', proves: 'works', ends: 'absent' },
-  works: { loses: 'doubted', ends: 'absent' },
-  doubted: { asks: 'asking', ends: 'absent' },
-  asking: { succeeds: 'works', fails: 'doubted', ends: 'absent' },
-  absent: {},
+/** Number of single calls at the same time while the others wait. One stands for all, unless only the file may be refused. */
+const ASKING: Readonly<Partial<Record<Trust, number>>> = {
+  new: 1,
+  asking: 1,
+  refused: ALONE_AT_ONCE,
+  doubted: 1,
 };
 
-/** Gathers the calls of one kind. The first one goes alone: if it is refused, the others need not be. */
+/** Gathers the calls of one kind. While it is not known that the service works, single calls find out, and the others wait. */
 export class Batches {
   readonly #rules: Rules;
   readonly #waiting = new Set<Waiting>();
   readonly #lane = new Lane(ALONE_AT_ONCE, ALONE_MS);
   #trust: Trust = 'new';
-  /** Most files in a request that the service takes. */
-  #limit = MOST_FILES;
-  /** Most files in the next request: halved by each one that fails. */
-  #mostFiles = MOST_FILES;
+  /** Single calls that run while the others wait, and those of them that take too long to wait for. */
+  readonly #asking = new Set<Waiting>();
+  readonly #slow = new Set<Waiting>();
+  readonly #prepared = new WeakSet<Waiting>();
+  /** Number of batches of each upload that have failed, by its signal. */
+  readonly #lossCounts = new WeakMap<AbortSignal, number>();
+  readonly #size = new BatchSize();
   /** Number of requests in a row without a valid answer. */
   #failureCount = 0;
   #running = 0;
@@ -143,7 +111,7 @@ export class Batches {
   }
 
   note(event: TrustEvent): void {
-    this.#trust = NEXT[this.#trust][event] ?? this.#trust;
+    this.#trust = trustAfter(this.#trust, event);
     this.#startSoon();
   }
 
@@ -151,19 +119,40 @@ export class Batches {
   ask(call: FileCall): Promise<Answer> {
     const isFirst = this.#trust === 'new';
     if (!isFirst && !(this.gathers && call.fields)) return call.alone();
-    const { signal } = call;
+    if ((this.#lossCounts.get(call.signal) ?? 0) >= MOST_LOSSES) return this.#alone(call);
     return new Promise<Answer>((resolve, reject) => {
-      const waiting = { ...call, resolve };
       const onAbort = (): void => {
-        if (this.#waiting.delete(waiting)) reject(signal.reason);
-        if (this.#waiting.size === 0) clearTimeout(this.#timer);
+        this.#leave(waiting);
+        reject(call.signal.reason);
       };
-      this.#waiting.add(waiting);
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) onAbort();
-      else if (isFirst) this.#start();
-      else this.#startSoon();
+      const waiting: Waiting = { ...call, resolve, reject, onAbort };
+      this.#wait(waiting);
+      if (isFirst) this.#start();
     });
+  }
+
+  #wait(call: Waiting): void {
+    const { signal, onAbort } = call;
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    this.#waiting.add(call);
+    signal.addEventListener('abort', onAbort);
+    this.#startSoon();
+  }
+
+  #leave(call: Waiting): void {
+    this.#waiting.delete(call);
+    call.signal.removeEventListener('abort', call.onAbort);
+    if (this.#waiting.size === 0) clearTimeout(this.#timer);
+  }
+
+  /** Takes the calls with this token that have waited longest. */
+  #take(token: string | undefined, count?: number): Waiting[] {
+    const calls = [...this.#waiting].filter((call) => call.token === token).slice(0, count);
+    for (const call of calls) this.#leave(call);
+    return calls;
   }
 
   /** Starts requests after this task, in which more calls may come. */
@@ -178,67 +167,115 @@ export class Batches {
 
   #start(): void {
     clearTimeout(this.#timer);
-    if (this.#trust === 'new' || this.#trust === 'doubted') return void this.#startFirst();
-    while (this.#waiting.size > 0 && (this.#trust === 'works' || this.#trust === 'absent')) {
-      const restMs = this.#trust === 'works' ? this.#restMs() : 0;
-      if (restMs > 0) {
-        this.#timer = setTimeout(() => this.#start(), restMs);
-        return;
+    for (let [oldest] = this.#waiting; oldest; [oldest] = this.#waiting) {
+      const { token } = oldest;
+      if (this.#trust === 'absent') this.#sendAlone(this.#take(token));
+      else if (!this.works) {
+        const mayAsk = this.#asking.size < (ASKING[this.#trust] ?? 0) && this.#slow.size < MOST_SLOW;
+        if (!mayAsk) return;
+        for (const call of this.#take(token, 1)) void this.#askAlone(call);
+      } else {
+        const restMs = this.#restMs();
+        if (restMs > 0) {
+          this.#timer = setTimeout(() => this.#start(), restMs);
+          return;
+        }
+        void this.#request(this.#take(token, this.#size.next));
       }
-      const calls = this.#take();
-      if (this.#trust === 'absent') this.#sendAlone(calls);
-      else void this.#request(calls);
     }
   }
 
   /** Returns the time until the next request starts, in milliseconds. */
   #restMs(): number {
-    // Requests that are small only because one has failed do not start at once: there would be many.
-    if (this.#waiting.size >= this.#limit) return 0;
+    if (this.#size.isFull(this.#waiting.size)) return 0;
     const spacingMs = Math.min(SPACING_MS * 2 ** this.#running, LONGEST_SPACING_MS);
     return this.#startedMs + spacingMs - performance.now();
   }
 
-  /** Takes the calls that have waited longest and have the same token. */
-  #take(): Waiting[] {
-    const [oldest] = this.#waiting;
-    const calls = [...this.#waiting]
-      .filter(({ token }) => token === oldest?.token)
-      .slice(0, this.#trust === 'absent' ? undefined : this.#mostFiles);
-    for (const call of calls) this.#waiting.delete(call);
-    return calls;
-  }
-
-  async #startFirst(): Promise<void> {
-    const [call] = this.#waiting;
-    if (!call) return;
-    this.#waiting.delete(call);
+  /** Makes a call alone, from which the others that wait learn whether the service works. */
+  async #askAlone(call: Waiting): Promise<void> {
     this.note('asks');
+    this.#asking.add(call);
+    const timer = setTimeout(() => {
+      this.#asking.delete(call);
+      this.#slow.add(call);
+      this.#start();
+    }, ALONE_MS);
     const answering = call.alone();
     call.resolve(answering);
-    // The others do not wait for a call that its file no longer needs.
-    const answer = await abortable(answering, call.signal).catch(() => undefined);
-    const isOk = answer !== undefined && answer.status < 300;
-    const { suits } = this.#rules;
-    if (isOk && suits && !suits(answer))
-      this.#giveUp('The session is in a header of the response, which no answer in a batch has');
-    else this.note(isOk ? 'succeeds' : 'fails');
-    // Each of the others may be refused for another reason, or not at all, and none waits for another one.
-    if (!isOk && this.#trust === 'doubted') this.#sendAlone(this.#take());
+    try {
+      // The others do not wait for a call that its file no longer needs.
+      this.#learn(call, await abortable(answering, call.signal));
+    } catch (error) {
+      if (!call.signal.aborted) this.#learnFromError(call, error);
+    }
+    clearTimeout(timer);
+    this.#asking.delete(call);
+    this.#slow.delete(call);
+    this.#startSoon();
   }
 
-  async #request(calls: readonly Waiting[]): Promise<void> {
+  #learn({ token }: Waiting, answer: Answer): void {
+    const { isFromElsewhere, meaningOf, suits } = this.#rules;
+    const meaning = meaningOf(answer.status);
+    if (isOk(answer)) {
+      if (!suits || suits(answer)) this.note('succeeds');
+      else this.#giveUp('The session is in a header of the response, which no answer in a batch has');
+    } else if (meaning === 'token' || meaning === 'slow-down' || meaning === 'retry') {
+      if (meaning === 'retry') this.note('fails');
+      this.#share(token, ({ resolve }) => resolve(answer));
+    } else this.note(suits || isFromElsewhere(answer) ? 'refuses' : 'succeeds');
+  }
+
+  #learnFromError({ token }: Waiting, error: unknown): void {
+    const isOutage = error instanceof UploaderError && codeFacts(error.code).isOutage === true;
+    this.note(isOutage ? 'fails' : 'refuses');
+    if (isOutage) this.#share(token, ({ reject }) => reject(error));
+  }
+
+  /** Ends the calls that wait like the one that was made for all of them: the service would have to refuse each. */
+  #share(token: string | undefined, end: (call: Waiting) => void): void {
+    if (this.works || this.#trust === 'absent') return;
+    for (const call of this.#take(token)) end(call);
+  }
+
+  async #request(taken: readonly Waiting[]): Promise<void> {
     this.#running += 1;
     this.#startedMs = performance.now();
-    const answers = this.#exchange(calls);
-    // The answer to a call that is no longer needed is dropped, and the others still get theirs.
-    for (const [index, call] of calls.entries()) {
-      const answerOfCall = answers.then((settled) => settled[index] ?? this.#alone(call));
-      call.resolve(abortable(answerOfCall, call.sentSignal ?? call.signal));
+    const calls = await this.#prepare(taken);
+    if (calls.length > 0) {
+      const answers = this.#exchange(calls);
+      // The answer to a call that is no longer needed is dropped, and the others still get theirs.
+      for (const [index, call] of calls.entries()) {
+        const answerOfCall = answers.then((settled) => settled[index] ?? this.#alone(call));
+        call.resolve(abortable(answerOfCall, call.sentSignal ?? call.signal));
+      }
+      await answers.catch(() => undefined);
     }
-    await answers.catch(() => undefined);
     this.#running -= 1;
     this.#startSoon();
+  }
+
+  /** Resolves with the calls that are ready to be sent. The others wait again when they are, or fail. */
+  async #prepare(calls: readonly Waiting[]): Promise<readonly Waiting[]> {
+    if (!calls.some(({ onSend }) => onSend)) return calls;
+    const ready: Waiting[] = [];
+    let isLate = false;
+    const preparing = calls.map(async (call) => {
+      try {
+        if (!this.#prepared.has(call)) await call.onSend?.();
+        this.#prepared.add(call);
+        if (isLate) this.#wait(call);
+        else ready.push(call);
+      } catch (error) {
+        call.reject(error);
+      }
+    });
+    const over = new AbortController();
+    await Promise.race([Promise.all(preparing), sleep(PREPARE_MS, over.signal).catch(() => undefined)]);
+    over.abort();
+    isLate = true;
+    return ready;
   }
 
   #sendAlone(calls: readonly Waiting[]): void {
@@ -275,58 +312,65 @@ export class Batches {
         patience,
         signal,
       });
-      return this.#read(calls, answer);
+      return isOk(answer) ? this.#read(calls, answer) : this.#readRefusal(calls, answer);
     } catch (error) {
-      if (!signal.aborted) this.#noteError(error, calls.length);
+      if (!signal.aborted) this.#noteError(calls, error);
       throw error;
     } finally {
       over.abort();
     }
   }
 
-  /** Returns the answers of all files; `undefined` for a file that has to go alone. Throws `bad-response`. */
+  /** Returns the answers of all files; `undefined` for a file that has to go alone. Throws `bad-response` if it is not JSON. */
   #read(calls: readonly Waiting[], answer: Answer): readonly (Answer | undefined)[] {
-    const { status } = answer;
-    if (status >= 200 && status < 300) {
-      const answers = answersOf(answer, calls.length);
-      this.#failureCount = 0;
-      this.#rules.onNews('proves');
-      this.#mostFiles = Math.min(this.#limit, this.#mostFiles + GROWTH);
-      const { isFromElsewhere, isTokenRefused } = this.#rules;
-      // A refused token is refused for all files. The status of one file must not take the token from the others.
-      const isOwn = (own: Answer): boolean => !isTokenRefused(own.status) && !isFromElsewhere(own);
-      return answers.map((own) => (own && isOwn(own) ? own : undefined));
+    const answers = answersOf(answer, calls.length);
+    if (!answers) {
+      this.#noteFailure(`The response to a batch has not one answer for each file: ${answer.address}`);
+      return calls.map(() => undefined);
     }
-    const isOutage = status === 408 || (status >= 500 && !UNKNOWN.includes(status));
-    const says = `The service responded with ${status} to a batch: ${answer.address}`;
-    if (isOutage && status !== 503) this.#noteOutage(calls.length, says);
-    if (isOutage || status === 429 || this.#rules.isTokenRefused(status)) return calls.map(() => answer);
+    if (answers.some((own, at) => own && calls[at]?.isOfAnother?.(own))) {
+      this.#giveUp(`The answers to a batch are not in the order of its files: ${answer.address}`);
+      this.#rules.onNews('ends');
+      return calls.map(() => undefined);
+    }
+    this.#failureCount = 0;
+    this.#rules.onNews('proves');
+    this.#size.grow();
+    const { isFromElsewhere, meaningOf } = this.#rules;
+    // A refused token is refused for all files. The status of one file must not take the token from the others.
+    const isOwn = (own: Answer): boolean => meaningOf(own.status) !== 'token' && !isFromElsewhere(own);
+    return answers.map((own) => (own && isOwn(own) ? own : undefined));
+  }
+
+  /** The same for a response other than 2xx. */
+  #readRefusal(calls: readonly Waiting[], answer: Answer): readonly (Answer | undefined)[] {
+    const { address, status } = answer;
+    const meaning = this.#rules.meaningOf(status);
+    const says = `The service responded with ${status} to a batch: ${address}`;
+    if (meaning === 'slow-down') this.#size.halve(calls.length, 1);
+    if (meaning === 'retry') this.#noteOutage(calls, says);
+    if (meaning === 'slow-down' || meaning === 'retry' || meaning === 'token') return calls.map(() => answer);
     if (UNKNOWN.includes(status)) {
       this.#giveUp(says);
       this.#rules.onNews('ends');
-    } else if (status === 413) this.#limitTo(Math.floor(calls.length / 2), says);
-    else this.#noteFailure(says);
+    } else if (meaning !== 'too-large') this.#noteFailure(says);
+    else if (!this.#size.limitBelow(calls.length)) this.#giveUp(says);
     return calls.map(() => undefined);
   }
 
-  #noteError(error: unknown, count: number): void {
+  #noteError(calls: readonly Waiting[], error: unknown): void {
     if (!(error instanceof UploaderError) || error.code === 'offline' || error.code === 'bad-config') return;
-    this.#noteOutage(count, error.message);
+    this.#noteOutage(calls, error.message);
   }
 
   /** A single call tells next whether the service works. If so, the batch failed: because of its size, of a file, or for good. */
-  #noteOutage(count: number, why: string): void {
-    this.#mostFiles = Math.max(2, Math.ceil(count / 2));
+  #noteOutage(calls: readonly Waiting[], why: string): void {
+    this.#size.halve(calls.length, 2);
+    for (const { signal } of calls) this.#lossCounts.set(signal, (this.#lossCounts.get(signal) ?? 0) + 1);
     // Of the batches that ran when one failed, only that one counts: one lost connection may carry all of them.
-    if (this.#trust !== 'works') return;
+    if (!this.works) return;
     this.note('loses');
     this.#noteFailure(why);
-  }
-
-  #limitTo(count: number, why: string): void {
-    this.#limit = Math.max(1, count);
-    this.#mostFiles = Math.min(this.#mostFiles, this.#limit);
-    if (count < 2) this.#giveUp(why);
   }
 
   /** One file may be the reason, so batches continue until several in a row have failed. */
@@ -339,32 +383,6 @@ export class Batches {
     this.note('ends');
     warnOnceHere(`${why}. Check batch-path. Files are sent one by one.`);
   }
-}
-
-/** Returns the answers of all files, as those of single calls; `undefined` for one that is not valid. Throws `bad-response`. */
-function answersOf(answer: Answer, count: number): readonly (Answer | undefined)[] {
-  const { answers } = Object(answer.body) as { readonly answers?: unknown };
-  if (!Array.isArray(answers) || answers.length !== count)
-    throw new UploaderError('bad-response', 'The response to a batch has not one answer for each file', {
-      status: answer.status,
-    });
-  return answers.map((own) => answerOf(own, answer));
-}
-
-function answerOf(own: unknown, { address, header }: Answer): Answer | undefined {
-  const { status, body, retry_after } = Object(own) as Record<string, unknown>;
-  if (!Number.isInteger(status) || Number(status) < 200 || Number(status) > 599) return undefined;
-  return {
-    status: Number(status),
-    address,
-    body,
-    isEmpty: body === undefined || body === null,
-    header: (name) => {
-      // `Date` is the same for all files. Every other header is of the request.
-      if (/^date$/i.test(name)) return header(name);
-      return /^retry-after$/i.test(name) && typeof retry_after === 'number' ? String(retry_after) : null;
-    },
-  };
 }
 
 /** Returns a signal that aborts when all of `signals` have, unless `over` aborts before. */

@@ -12,6 +12,7 @@ import {
   exchange,
   type HttpOptions,
   isBelow,
+  isOk,
   isSafeUrl,
   type ServiceRequest,
 } from './http.ts';
@@ -19,6 +20,7 @@ import { createLateBatches } from './late-batches.ts';
 import { askProfile, fillProfile, meaningOf } from './profile.ts';
 import {
   commitBody,
+  hasOtherChunks,
   isFromElsewhere,
   isSessionInBody,
   presignBody,
@@ -38,8 +40,6 @@ const COMMIT_PATIENCE = 10;
 /** Time in which an aborted request may still open a session, and in which this session is canceled, in milliseconds. */
 const LATE_MS = 10_000;
 
-const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
-
 /**
  * Creates the upload operations. An operation rejects with the signal's reason, or with one of these `UploaderError`s:
  * - `token-rejected` (401; `cause` has the header `WWW-Authenticate` if the page can read the header),
@@ -54,7 +54,6 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   const profile = fillProfile(settings.profile);
   const send = createSend(settings, options);
   const { batchPath, commitPath, cancelPath } = settings;
-  const isTokenRefused = (status: number): boolean => meaningOf(status, profile.statuses) === 'token';
   const suits = (answer: Answer): boolean => isSessionInBody(answer, profile);
   const batches =
     batchPath && canBatch(settings)
@@ -63,15 +62,15 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           path: batchPath,
           commitPatience: COMMIT_PATIENCE,
           isFromElsewhere,
-          isTokenRefused,
+          meaningOf: (status) => meaningOf(status, profile.statuses),
           suits,
         })
       : undefined;
   const cancelAs = cancelPath ? createCancel(cancelPath) : undefined;
   /** Folder and name of each session, by its header. */
   const places = new Map<string, string>();
-  /** Tickets that came with a session. Rejected if they are not valid, as those of a presign request. */
-  const earlyTickets = new WeakMap<Session, EarlyTickets>();
+  /** Tickets that came with a session. */
+  const earlyTickets = new WeakMap<Session, ReadonlyMap<string, Ticket>>();
   /** What still ends sessions that are not needed, by folder and name. The service may refuse the next session until then. */
   const endings = new Map<string, Promise<unknown>>();
   const noteEnding = (place: string, ending: Promise<unknown>): void => {
@@ -88,7 +87,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       return withToken(async (token) => {
         const afterEndings = (): Promise<unknown> =>
           abortable(endings.get(place) ?? Promise.resolve(), signal);
-        await batches?.loaded;
+        if (input.firstChunks) await batches?.loaded;
         await afterEndings();
         const chunks = batches?.open?.gathers ? await hashed(input, signal) : undefined;
         if (chunks) await afterEndings();
@@ -112,12 +111,8 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       }, signal);
     },
 
-    presign: (session, chunks, signal) => {
-      const early = earlyTickets.get(session);
-      // They answer once: the next caller needs new ones.
-      earlyTickets.delete(session);
-      if (early && chunks.every(({ hash }) => early.hashes.includes(hash))) return early.tickets;
-      return withToken(async (token) => {
+    presign: (session, chunks, signal) =>
+      withToken(async (token) => {
         const request: ServiceRequest = {
           method: 'POST',
           path: settings.chunksPath,
@@ -136,10 +131,17 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           profile,
           settings,
         );
-      }, signal);
-    },
+      }, signal),
 
-    ...(batches && { isBatching: () => batches.open?.works === true }),
+    ...(batches && {
+      isBatching: () => batches.open?.works === true,
+      takeTickets: (session, chunks) => {
+        const tickets = earlyTickets.get(session);
+        // They answer once: the next caller needs new ones.
+        earlyTickets.delete(session);
+        return chunks.every(({ hash }) => tickets?.has(hash)) ? tickets : undefined;
+      },
+    }),
     ...(commitPath && { commit: createCommit(commitPath) }),
     ...(cancelAs && {
       cancel: (session, signal, as) => {
@@ -163,17 +165,19 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
     const body = sessionBody(input, profile);
     const alone = (): Promise<Answer> => send({ method: 'POST', path, token, body, signal: sentSignal });
     const fields = chunks && withChunks(body, presignBody(chunks, profile));
+    const hashes = chunks?.map(({ hash }) => hash) ?? [];
+    const isOfAnother = (answer: Answer): boolean => hasOtherChunks(answer, hashes, profile);
     const answer = await (batches?.open && input.firstChunks
-      ? batches.open.ask({ fields, token, signal, sentSignal, alone })
+      ? batches.open.ask({ fields, token, signal, sentSignal, isOfAnother, alone })
       : alone());
     if (!isOk(answer)) throw readRefusal(answer, 'open', profile);
     const session = readSession(answer, profile);
-    if (fields && chunks && Object.hasOwn(Object(answer.body), 'chunks')) {
-      const hashes = chunks.map(({ hash }) => hash);
-      // An error is reported by `presign`: the session is open, and must not be lost.
-      const tickets = (async () => readTickets(answer, hashes, profile, settings))();
-      tickets.catch(() => undefined);
-      earlyTickets.set(session, { hashes, tickets });
+    if (fields && Object.hasOwn(Object(answer.body), 'chunks')) {
+      try {
+        earlyTickets.set(session, readTickets(answer, hashes, profile, settings));
+      } catch {
+        // A presign request tells what is wrong: the session is open, and must not be lost.
+      }
     }
     return session;
   }
@@ -192,13 +196,15 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           patience: COMMIT_PATIENCE * patience,
           signal,
         } as const;
-        await onSend?.();
-        const alone = (): Promise<Answer> => send(request);
+        const alone = async (): Promise<Answer> => {
+          await onSend?.();
+          return send(request);
+        };
         const fields = { session: session.header, ...body };
         // A large file takes the service longer, and so does one whose commit has timed out: others would wait for it.
         const isShort = proof.hashes.length <= 1 && patience === 1;
         const answer = await (batches?.commit && isShort
-          ? batches.commit.ask({ fields, token, signal, alone })
+          ? batches.commit.ask({ fields, token, signal, onSend, alone })
           : alone());
         if (isPending(answer)) return { missing: [], pending: { retryAfterMs: readPauseMs(answer) } };
         if (isOk(answer)) {
@@ -226,11 +232,6 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
         if (!isOk(answer) && !isGone) throw readRefusal(answer, 'cancel', profile);
       }, signal);
   }
-}
-
-interface EarlyTickets {
-  readonly hashes: readonly string[];
-  readonly tickets: Promise<ReadonlyMap<string, Ticket>>;
 }
 
 /**

@@ -1,6 +1,7 @@
 // Loads the code for batches on demand (`batch-path`).
 
-import type { Batches, SharedRules } from './batches.ts';
+import type { SharedRules } from './batch-calls.ts';
+import type { Batches } from './batches.ts';
 
 /** Longest time that calls wait for the code, in milliseconds. */
 const LOAD_MS = 1000;

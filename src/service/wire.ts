@@ -143,6 +143,16 @@ export function readTickets(
   return new Map(tickets);
 }
 
+/** Returns true if a response has entries for chunks, and none for one of `hashes`: it is for another file. */
+export function hasOtherChunks(answer: Answer, hashes: readonly string[], profile: FullProfile): boolean {
+  const chunks = field(answer.body, 'chunks');
+  if (!isFields(chunks) || hashes.length === 0 || Object.keys(chunks).length === 0) return false;
+  const find = entryFinder(chunks, hashes.length, profile);
+  return hashes.every(
+    (hash, position) => find(encodeHash(hash, profile.hashEncoding), position) === undefined,
+  );
+}
+
 /** Returns the function that finds the entry of a hash (U2). */
 export function entryFinder(
   chunks: Fields,

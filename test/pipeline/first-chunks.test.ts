@@ -28,6 +28,35 @@ describe('a file of one chunk', () => {
     });
 });
 
+describe('tickets that come with a session', () => {
+  it('are no success of a request to the service, and are taken once', async () => {
+    const file = fileOf(20, CHUNK_BYTES);
+    const { parts, service, start } = setUpRun(file);
+    const { retrying } = parts;
+    const takenFrom: string[] = [];
+    let callCount = 0;
+    Object.assign(parts, {
+      calls: {
+        ...service.calls,
+        takeTickets: ({ header }, chunks) => {
+          takenFrom.push(header);
+          return service.tickets(chunks.map(({ hash }) => hash));
+        },
+      } satisfies Calls,
+      retrying: ((call, ...given) => {
+        callCount += 1;
+        return retrying(call, ...given);
+      }) satisfies typeof retrying,
+    });
+    service.answerAll();
+    const { session } = await start();
+    expect(takenFrom).to.deep.equal([session.header]);
+    expect(service.count('presign')).to.equal(0);
+    // Open and commit.
+    expect(callCount).to.equal(2);
+  });
+});
+
 describe('a file whose session does not wait', () => {
   for (const [what, sizeBytes, hasRecord] of [
     ['several chunks', CHUNK_BYTES + 1, false],

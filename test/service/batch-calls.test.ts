@@ -13,10 +13,10 @@ describe('small files', () => {
   it('are opened with their tickets in one request, and committed in one', async () => {
     const { calls, commit, openInBatch, paths, sent } = scripted();
     const sessions = await openInBatch('a', 'b');
-    const tickets = await Promise.all(
-      sessions.map((session, at) => calls.presign(session, [chunkOf('ab'[at] as string)], forever)),
+    const tickets = sessions.map((session, at) =>
+      calls.takeTickets?.(session, [chunkOf('ab'[at] as string)]),
     );
-    expect(tickets.map((each) => [...each.keys()])).to.deep.equal([[hashOf('a')], [hashOf('b')]]);
+    expect(tickets.map((each) => [...(each?.keys() ?? [])])).to.deep.equal([[hashOf('a')], [hashOf('b')]]);
     expect(tickets[1]?.get(hashOf('b'))?.upload?.url).to.equal(`https://store.test/${hashOf('b')}`);
     await Promise.all(sessions.map((session, at) => commit(session, 'ab'[at] as string)));
     expect(paths()).to.deep.equal(['batch', 'batch']);
@@ -107,20 +107,36 @@ describe('small files', () => {
       expect(warned).to.have.length(1);
     }));
 
-  it('get their tickets once from the batch, and new ones from a presign request', async () => {
-    const { calls, openInBatch, paths } = scripted();
+  it('get their tickets once from the batch', async () => {
+    const { calls, openInBatch } = scripted();
     const [session] = (await openInBatch('a')) as [Session];
-    await calls.presign(session, [chunkOf('a')], forever);
-    await calls.presign(session, [chunkOf('a')], forever);
-    expect(paths()).to.deep.equal(['batch', 'chunks']);
+    expect(calls.takeTickets?.(session, [chunkOf('a')])?.size).to.equal(1);
+    expect(calls.takeTickets?.(session, [chunkOf('a')])).to.equal(undefined);
   });
 
-  it('with other chunks than those of the batch are presigned', async () => {
-    const { calls, openInBatch, paths } = scripted();
+  it('get no tickets from the batch for other chunks', async () => {
+    const { calls, openInBatch } = scripted();
     const [session] = (await openInBatch('a')) as [Session];
-    await calls.presign(session, [chunkOf('other')], forever);
-    expect(paths()).to.deep.equal(['batch', 'chunks']);
+    expect(calls.takeTickets?.(session, [chunkOf('other')])).to.equal(undefined);
   });
+
+  it('go alone from then on if the answers are in another order: each would be uploaded as another file', () =>
+    captureWarnings(async (warned) => {
+      const { commit, open, openInBatch, paths, says } = scripted();
+      const { batch } = says;
+      says.batch = async (...given) => {
+        const said = await batch(...given);
+        const { answers } = said.body as { readonly answers: readonly object[] };
+        return { ...said, body: { answers: answers.toReversed() } };
+      };
+      const sessions = await openInBatch('a', 'b', 'c');
+      expect(paths()).to.deep.equal(['batch', ...Array(3).fill('uploadsession')]);
+      expect(new Set(sessions.map(({ header }) => header)).size).to.equal(3);
+      await Promise.all([open('d'), commit(sessions[0] as Session, 'a')]);
+      expect(paths().slice(4)).to.have.members(['uploadsession', 'commit']);
+      expect(warned).to.have.length(1);
+      expect(warned[0]).to.contain('order');
+    }));
 
   it('are sent as the profile says: encoding of hashes, sizes, fields, keys and headers of chunks', async () => {
     const { calls, openInBatch, says, sent } = scripted({
@@ -142,8 +158,8 @@ describe('small files', () => {
     expect(file).to.deep.include({ label: 'A', sizes: [5] });
     expect(file.hashes).to.deep.equal([btoa('a'.padEnd(32, '-'))]);
     expect(session.header).to.equal('session/2');
-    const tickets = await calls.presign(session, [chunkOf('a')], forever);
-    expect(tickets.get(hashOf('a'))?.upload).to.deep.include({
+    const tickets = calls.takeTickets?.(session, [chunkOf('a')]);
+    expect(tickets?.get(hashOf('a'))?.upload).to.deep.include({
       url: 'https://store.test/x',
       headers: { 'x-own': 'yes' },
     });
@@ -206,6 +222,43 @@ describe('small files', () => {
     saved.resolve();
     await late;
     expect(paths()).to.deep.equal(['batch', 'batch']);
+  });
+
+  it('call `onSend` when the request starts, not for a commit that is aborted before', async () => {
+    const { calls, commit, openInBatch, says, sent } = scripted();
+    const [a, b, c] = (await openInBatch('a', 'b', 'c')) as [Session, Session, Session];
+    const gate = deferred<Said>();
+    const { batch } = says;
+    says.batch = () => gate.promise;
+    const told: string[] = [];
+    const running = commit(a, 'a', { onSend: () => void told.push('a') });
+    await settled();
+    says.batch = batch;
+    const controller = new AbortController();
+    const proof = { hashes: [hashOf('b')], receipts: ['receipt'] };
+    const left = rejection(
+      calls.commit?.(b, proof, controller.signal, { onSend: () => void told.push('b') }) as Promise<unknown>,
+    );
+    const waiting = commit(c, 'c', { onSend: () => void told.push('c') });
+    await settled();
+    expect(told).to.deep.equal(['a']);
+    controller.abort('paused');
+    expect(await left).to.equal('paused');
+    gate.resolve(batch([{}], 'commit') as Said);
+    await Promise.all([running, waiting]);
+    expect(told).to.deep.equal(['a', 'c']);
+    expect(sent.slice(1).map(({ body }) => (body.commit as unknown[]).length)).to.deep.equal([1, 1]);
+  });
+
+  it('are not sent if `onSend` rejects, and their batch is', async () => {
+    const { commit, openInBatch, sent } = scripted();
+    const [a, b] = (await openInBatch('a', 'b')) as [Session, Session];
+    const failing = rejection(commit(a, 'a', { onSend: () => Promise.reject(new Error('not saved')) }));
+    await commit(b, 'b', { onSend: () => undefined });
+    expect((await failing).message).to.equal('not saved');
+    expect(sent.slice(1).map(({ body }) => (body.commit as { session: string }[])[0]?.session)).to.deep.equal(
+      [b.header],
+    );
   });
 
   it('get their own outcome of a commit: accepted, missing chunks, a taken name, complete', async () => {

@@ -71,7 +71,7 @@ describe('batches', () => {
     ['a 500', ({ answer }) => answer(answerOf(500))],
     ['a timeout', ({ fail }) => fail(new UploaderError('timeout', 'too late'))],
     ['a lost connection', ({ fail }) => fail(new UploaderError('network', 'no line'))],
-    ['a page instead of answers', ({ answer }) => answer(answerOf(200, '<html>'))],
+    ['a page instead of answers', ({ answer }) => answer({ ...answerOf(200), body: undefined })],
   ];
   for (const [what, fail] of failures) {
     it(`have half as many files after ${what}, when a single call has succeeded`, async () => {
@@ -117,45 +117,40 @@ describe('batches', () => {
       }));
   }
 
-  /** Makes the first call fail, or a batch, so that the files of `names` go alone. `answers` has what each of them waits for. */
-  const sendingAlone = async (isFirst: boolean) => {
+  /** Refuses a batch, so that its files go alone. `answers` has what each of them waits for. */
+  const sendingAlone = async () => {
     const { aloneAnswers, requests, ask, trust, ...others } = created();
-    if (!isFirst) await trust();
+    await trust();
     const names = namesUpTo(20);
     const answers = new Map(names.map((name) => [name, deferred<Answer>()]));
     for (const [name, { promise }] of answers) aloneAnswers.set(name, promise);
-    aloneAnswers.set('first', Promise.resolve(answerOf(403)));
     const controllers = names.map(() => new AbortController());
-    const asked = isFirst ? [ask('first')] : [];
     const all = names.map((name, at) =>
       ask(name, { signal: controllers[at]?.signal as AbortSignal, sentSignal: forever }),
     );
     for (const each of all) each.catch(() => undefined);
     await settled();
     await requests[0]?.answer(answerOf(400));
-    await Promise.all(asked);
     await settled();
-    const { alone } = others;
-    if (isFirst) alone.shift();
     return { ...others, all, answers, ask, controllers, names, requests };
   };
-  for (const isFirst of [true, false])
-    it(`send few files alone at the same time after ${isFirst ? 'a first call' : 'a request'} that was refused`, async () => {
-      const { all, alone, answers, names } = await sendingAlone(isFirst);
-      expect(alone).to.deep.equal(names.slice(0, 3));
-      answers.get(names[1] as string)?.resolve(answerOf(201, { name: names[1] }));
-      expect((await all[1])?.status).to.equal(201);
-      await settled();
-      expect(alone).to.deep.equal(names.slice(0, 4));
-      answers.get(names[0] as string)?.reject(new UploaderError('network', 'no line'));
-      expect((await rejection<UploaderError>(all[0] as Promise<Answer>)).code).to.equal('network');
-      for (const name of names) answers.get(name)?.resolve(answerOf(201, { name }));
-      await Promise.allSettled(all);
-      expect(alone).to.deep.equal(names);
-    });
+
+  it('send few files alone at the same time after a request that was refused', async () => {
+    const { all, alone, answers, names } = await sendingAlone();
+    expect(alone).to.deep.equal(names.slice(0, 3));
+    answers.get(names[1] as string)?.resolve(answerOf(201, { name: names[1] }));
+    expect((await all[1])?.status).to.equal(201);
+    await settled();
+    expect(alone).to.deep.equal(names.slice(0, 4));
+    answers.get(names[0] as string)?.reject(new UploaderError('network', 'no line'));
+    expect((await rejection<UploaderError>(all[0] as Promise<Answer>)).code).to.equal('network');
+    for (const name of names) answers.get(name)?.resolve(answerOf(201, { name }));
+    await Promise.allSettled(all);
+    expect(alone).to.deep.equal(names);
+  });
 
   it('let no file that goes alone wait for one that is slow, or send one that is no longer needed', async () => {
-    const { all, alone, answers, clock, controllers, names } = await sendingAlone(false);
+    const { all, alone, answers, clock, controllers, names } = await sendingAlone();
     controllers[3]?.abort('canceled');
     expect(await rejection(all[3] as Promise<Answer>)).to.equal('canceled');
     await clock.pass(2000);
@@ -164,19 +159,49 @@ describe('batches', () => {
     expect((await all[0])?.body).to.deep.equal({ name: 'slow' });
   });
 
-  for (const isFirst of [true, false])
-    it(`give a call that has gone alone after ${isFirst ? 'a first call' : 'a request'} its answer, although its file was paused`, async () => {
-      const { all, answers, controllers, names } = await sendingAlone(isFirst);
-      controllers[0]?.abort('paused');
-      answers.get(names[0] as string)?.resolve(answerOf(201, { name: 'late' }));
-      expect((await all[0])?.body).to.deep.equal({ name: 'late' });
+  it('give a call that has gone alone its answer, although its file was paused', async () => {
+    const { all, answers, controllers, names } = await sendingAlone();
+    controllers[0]?.abort('paused');
+    answers.get(names[0] as string)?.resolve(answerOf(201, { name: 'late' }));
+    expect((await all[0])?.body).to.deep.equal({ name: 'late' });
+  });
+
+  for (const [what, fail] of failures)
+    it(`send a file alone after two with ${what}: it may be the reason`, async () => {
+      const { alone, ask, batches, each, pass, requests, trust } = created();
+      await trust();
+      const { signal } = new AbortController();
+      for (const other of ['a', 'b']) {
+        const failed = Promise.allSettled([ask('strange', { signal }), ask(other)]);
+        await pass();
+        await fail(requests.at(-1) as (typeof requests)[number]);
+        await failed;
+        await ask('shows that the service works');
+      }
+      alone.length = 0;
+      const others = ['a', 'b'].map((name) => ask(name));
+      expect((await ask('strange', { signal })).status).to.equal(201);
+      await pass();
+      expect([alone, requests.at(-1)?.names]).to.deep.equal([['strange'], ['a', 'b']]);
+      await requests.at(-1)?.answer(each(['a', 'b']));
+      await Promise.all(others);
+      expect(batches.works).to.equal(true);
     });
 
-  it('let a new call go at once, although others that go alone wait', async () => {
-    const { alone, ask } = await sendingAlone(true);
-    expect((await ask('new')).status).to.equal(201);
-    expect(alone).to.have.length(4);
-  });
+  for (const status of [429, 503])
+    it(`have half as many files after a ${status}, until one is answered`, async () => {
+      const { alone, answered, ask, each, pass, requests, trust } = created();
+      await trust();
+      const names = namesUpTo(8);
+      await answered(names, answerOf(status));
+      for (const name of names) void ask(name);
+      await pass();
+      expect(requests.slice(1).map((request) => request.names.length)).to.deep.equal([4, 4]);
+      await requests[1]?.answer(each(names.slice(0, 4)));
+      for (const name of namesUpTo(20)) void ask(name);
+      await pass();
+      expect([alone, requests.at(-1)?.names.length]).to.deep.equal([[], 8]);
+    });
 
   it('count two that one lost connection carried as one', () =>
     captureWarnings(async (warned) => {

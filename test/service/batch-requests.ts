@@ -1,10 +1,11 @@
 // Batches whose requests a test answers.
 
-import { createBatches, type FileCall } from '../../src/service/batches.ts';
+import type { FileCall } from '../../src/service/batch-calls.ts';
+import { createBatches } from '../../src/service/batches.ts';
 import type { Answer, ServiceRequest } from '../../src/service/http.ts';
+import { meaningOf } from '../../src/service/profile.ts';
 import { stopClock } from '../support/clock.ts';
 import { deferred, settled } from '../support/collect.ts';
-import { forever } from './reference.ts';
 
 export const answerOf = (
   status: number,
@@ -53,20 +54,20 @@ export function created() {
     },
     path: '/batch',
     commitPatience: 10,
-    isTokenRefused: (status) => status === 401,
+    meaningOf: (status) => meaningOf(status, { 498: 'token', 420: 'slow-down', 499: 'retry' }),
     isFromElsewhere: ({ status }) => status === 404,
     suits: ({ body }) => (body as { name?: string }).name !== 'in a header',
   });
   const aloneAnswers = new Map<string, Promise<Answer>>();
   const ask = (
     name: string,
-    { token = 'token', signal = forever, sentSignal = signal }: Partial<FileCall> = {},
+    { token = 'token', signal = new AbortController().signal, ...others }: Partial<FileCall> = {},
   ): Promise<Answer> =>
     batches.ask({
       fields: { name },
       token,
       signal,
-      sentSignal,
+      ...others,
       alone: () => {
         alone.push(name);
         return aloneAnswers.get(name) ?? Promise.resolve(answerOf(201, { name }));

@@ -126,6 +126,14 @@ describe('batches that follow each other', () => {
     expect(requests.slice(1).map((request) => request.names.length)).to.deep.equal([2, 6]);
   });
 
+  it('are not many because one has failed, although full ones wait', async () => {
+    const { answered, ask, clock, requests } = await spaced();
+    await answered(['a', 'b', 'c'], answerOf(429));
+    for (const name of namesUpTo(200)) void ask(name);
+    await clock.pass(200);
+    expect(requests.slice(1).map(({ names }) => names.length)).to.deep.equal([2]);
+  });
+
   it('take no timer with them when all calls are aborted, and leave the next ones theirs', async () => {
     const { ask, clock, each, requests } = await spaced();
     const controller = new AbortController();

@@ -4,7 +4,8 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Answer } from '../../src/service/http.ts';
 import { deferred, rejection, settled } from '../support/collect.ts';
-import { answerOf, created } from './batch-requests.ts';
+import { captureWarnings } from '../support/console.ts';
+import { answerOf, created, namesUpTo } from './batch-requests.ts';
 import { forever } from './reference.ts';
 
 describe('batches', () => {
@@ -25,21 +26,86 @@ describe('batches', () => {
     expect(requests[0]?.request).to.include({ method: 'POST', path: '/batch', token: 'token' });
   });
 
-  for (const [what, refusal] of [
-    ['refused', () => Promise.resolve(answerOf(403))],
-    ['lost', () => Promise.reject(new UploaderError('network', 'no line'))],
+  it('send three at a time alone while they are refused, and the others together when one succeeds', async () => {
+    const { alone, aloneAnswers, ask, requests } = created();
+    const names = namesUpTo(8);
+    const answers = new Map(names.map((name) => [name, deferred<Answer>()]));
+    for (const [name, { promise }] of answers) aloneAnswers.set(name, promise);
+    const asked = names.map((name) => ask(name));
+    await settled();
+    expect(alone).to.deep.equal(names.slice(0, 1));
+    answers.get('file 0')?.resolve(answerOf(409));
+    expect((await asked[0])?.status).to.equal(409);
+    await settled();
+    expect(alone).to.deep.equal(names.slice(0, 4));
+    answers.get('file 2')?.resolve(answerOf(403));
+    await settled();
+    expect([alone, requests.length]).to.deep.equal([names.slice(0, 5), 0]);
+    answers.get('file 3')?.resolve(answerOf(201));
+    await settled();
+    expect(alone).to.deep.equal(names.slice(0, 5));
+    expect(requests.map((request) => request.names)).to.deep.equal([names.slice(5)]);
+  });
+
+  const lost = new UploaderError('network', 'no line');
+  for (const [what, answer, outcome] of [
+    ['a 401', () => Promise.resolve(answerOf(401)), 401],
+    ['a 429', () => Promise.resolve(answerOf(429)), 429],
+    ['a 500', () => Promise.resolve(answerOf(500)), 500],
+    ['a lost connection', () => Promise.reject(lost), lost],
   ] as const)
-    it(`send the others alone if the first call is ${what}, and the next one alone`, async () => {
+    it(`give ${what} of the first call to the others that wait with its token, and send the next one alone`, async () => {
       const { requests, alone, aloneAnswers, ask } = created();
-      for (const name of ['a', 'b', 'c']) aloneAnswers.set(name, refusal());
-      await Promise.allSettled(['a', 'b', 'c'].map((name) => ask(name)));
-      expect(alone).to.deep.equal(['a', 'b', 'c']);
-      await ask('d');
-      expect([alone.at(-1), requests.length]).to.deep.equal(['d', 0]);
+      aloneAnswers.set('a', answer());
+      const outcomeOf = (name: string, token = 'token'): Promise<unknown> =>
+        ask(name, { token }).then(
+          ({ status }) => status,
+          (error) => error,
+        );
+      const outcomes = await Promise.all([
+        outcomeOf('a'),
+        outcomeOf('b'),
+        outcomeOf('c', 'new token'),
+        outcomeOf('d'),
+      ]);
+      expect(outcomes).to.deep.equal([outcome, outcome, 201, outcome]);
+      expect([alone, requests.length]).to.deep.equal([['a', 'c'], 0]);
       void ask('e');
       await settled();
-      expect(requests).to.have.length(1);
+      expect(requests.map(({ names }) => names)).to.deep.equal([['e']]);
     });
+
+  it('do not wait for a first call that takes longer than two seconds, or for the next ones', async () => {
+    const { alone, aloneAnswers, ask, clock, requests } = created();
+    const names = namesUpTo(12);
+    for (const name of names) aloneAnswers.set(name, new Promise(() => undefined));
+    const slow = deferred<Answer>();
+    aloneAnswers.set('file 1', slow.promise);
+    for (const name of names) void ask(name);
+    await clock.pass(1999);
+    expect(alone).to.deep.equal(names.slice(0, 1));
+    await clock.pass(1);
+    expect(alone).to.deep.equal(names.slice(0, 2));
+    for (let seconds = 0; seconds < 30; seconds += 2) await clock.pass(2000);
+    // A service that hangs gets no more.
+    expect(alone).to.deep.equal(names.slice(0, 5));
+    slow.resolve(answerOf(201));
+    await settled();
+    expect(requests.map((request) => request.names)).to.deep.equal([names.slice(5)]);
+  });
+
+  it('take a late failure of a first call for its own, if another one has succeeded meanwhile', async () => {
+    const { aloneAnswers, ask, batches, clock, requests } = created();
+    const first = deferred<Answer>();
+    aloneAnswers.set('a', first.promise);
+    for (const name of ['a', 'b', 'c']) void ask(name).catch(() => undefined);
+    await clock.pass(2000);
+    expect(requests.map(({ names }) => names)).to.deep.equal([['c']]);
+    void ask('d');
+    first.reject(new UploaderError('timeout', 'too late'));
+    await clock.pass(5000);
+    expect([requests.map(({ names }) => names), batches.works]).to.deep.equal([[['c'], ['d']], true]);
+  });
 
   it('send calls with another token in another request', async () => {
     const { requests, ask, pass, trust } = created();
@@ -110,18 +176,47 @@ describe('batches', () => {
     'fewer answers': { answers: [{ status: 201 }] },
     'more answers': { answers: Array(3).fill({ status: 201 }) },
     'no list': { answers: { 0: { status: 201 }, 1: { status: 201 }, length: 2 } },
-    nothing: undefined,
+    'other JSON': null,
   }))
-    it(`refuse a response with ${what}`, async () => {
-      const { requests, ask, trust } = created();
-      await trust();
-      const errors = ['a', 'b'].map((name) => rejection(ask(name)));
-      await settled();
-      await requests[0]?.answer(answerOf(200, body));
-      expect((await Promise.all(errors)).map((error) => (error as UploaderError).code)).to.deep.equal(
-        Array(2).fill('bad-response'),
-      );
-    });
+    it(`send the files of a response with ${what} alone, and end after three in a row`, () =>
+      captureWarnings(async () => {
+        const { alone, answered, batches, trust } = created();
+        await trust();
+        for (const names of [
+          ['a', 'b'],
+          ['c', 'd'],
+          ['e', 'f'],
+        ]) {
+          expect(batches.works).to.equal(true);
+          const got = await answered(names, answerOf(200, body));
+          expect(got.map(({ status }) => status)).to.deep.equal([201, 201]);
+        }
+        expect([alone.length, batches.works]).to.deep.equal([6, false]);
+      }));
+
+  it('refuse a response that is not JSON: something else than the service may have made it', async () => {
+    const { requests, ask, trust } = created();
+    await trust();
+    const errors = ['a', 'b'].map((name) => rejection(ask(name)));
+    await settled();
+    await requests[0]?.answer({ ...answerOf(200), body: undefined });
+    expect((await Promise.all(errors)).map((error) => (error as UploaderError).code)).to.deep.equal(
+      Array(2).fill('bad-response'),
+    );
+  });
+
+  it('read statuses as the profile says', async () => {
+    const { alone, answered, ask, requests, trust } = created();
+    await trust();
+    // A refused token, too many requests: the next one has half as many files. An outage: a single call is next.
+    for (const status of [498, 420, 499]) {
+      const got = await answered(['a', 'b', 'c', 'd'].slice(status === 499 ? 2 : 0), answerOf(status));
+      expect(new Set(got.map((answer) => answer.status))).to.deep.equal(new Set([status]));
+    }
+    expect([alone, requests.map(({ names }) => names.length)]).to.deep.equal([[], [4, 4, 2]]);
+    await ask('e');
+    expect(alone).to.deep.equal(['e']);
+  });
 
   for (const [what, own] of Object.entries({
     'no status': {},

@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { createBatches } from '../../src/service/batches.ts';
 import { createLateBatches } from '../../src/service/late-batches.ts';
+import { meaningOf } from '../../src/service/profile.ts';
 import { stopClock } from '../support/clock.ts';
 import { deferred, rejection, settled } from '../support/collect.ts';
 import { scripted } from './batching.ts';
@@ -11,7 +12,7 @@ const rules = {
   send: () => Promise.reject(new Error('not sent')),
   path: '/batch',
   commitPatience: 10,
-  isTokenRefused: () => false,
+  meaningOf,
   isFromElsewhere: () => false,
   suits: () => true,
 };

@@ -123,7 +123,7 @@ export class ScriptedService {
     return this.log.filter((line) => line === kind || line.startsWith(`${kind} `)).length;
   }
 
-  readonly calls: Required<Omit<Calls, 'isBatching'>> = {
+  readonly calls: Required<Omit<Calls, 'isBatching' | 'takeTickets'>> = {
     openSession: (input, signal) => this.#ask('open', 'open', input, signal, () => this.#newSession()),
     presign: (session, chunks, signal) => {
       const hashes = chunks.map(({ hash }) => hash);

@@ -1,0 +1,37 @@
+// Reads the response to a batch (U22): one answer for each file, in the order of the request.
+
+import { UploaderError } from '../core/errors.ts';
+import type { Answer } from './http.ts';
+
+/** Largest part of a response for one file, in bytes. A URL with a signed security token has about 3 KiB. */
+export const ANSWER_BYTES = 32_768;
+
+/**
+ * Returns the answers of all files, as those of single calls; `undefined` for one that is not valid. Returns `undefined` if there
+ * is not one for each of `count` files. Throws `bad-response` if the response is not JSON, for example from a proxy.
+ */
+export function answersOf(response: Answer, count: number): readonly (Answer | undefined)[] | undefined {
+  if (response.body === undefined)
+    throw new UploaderError('bad-response', 'The response to a batch is not JSON', {
+      status: response.status,
+    });
+  const { answers } = Object(response.body) as { readonly answers?: unknown };
+  if (!Array.isArray(answers) || answers.length !== count) return undefined;
+  return answers.map((own) => answerOf(own, response));
+}
+
+function answerOf(own: unknown, { address, header }: Answer): Answer | undefined {
+  const { status, body, retry_after } = Object(own) as Record<string, unknown>;
+  if (!Number.isInteger(status) || Number(status) < 200 || Number(status) > 599) return undefined;
+  return {
+    status: Number(status),
+    address,
+    body,
+    isEmpty: body === undefined || body === null,
+    header: (name) => {
+      // `Date` is the same for all files. Every other header is of the request.
+      if (/^date$/i.test(name)) return header(name);
+      return /^retry-after$/i.test(name) && typeof retry_after === 'number' ? String(retry_after) : null;
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// How many files a batch has.
+
+const MOST_FILES = 64;
+/** By so many files, a batch that succeeds makes the next one larger, after one that failed has halved it. */
+const GROWTH = 4;
+
+export class BatchSize {
+  /** Most files that the service takes. */
+  #limit = MOST_FILES;
+  #next = MOST_FILES;
+
+  /** Most files in the next batch. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /**
+   * Returns true if so many files need not wait for more. Batches that are small because one has failed do: there would be many.
+   */
+  isFull(count: number): boolean {
+    return this.#next === this.#limit && count >= this.#limit;
+  }
+
+  grow(): void {
+    this.#next = Math.min(this.#limit, this.#next + GROWTH);
+  }
+
+  /** Halves the next batch, after one of so many files has failed. It has at least `least` files. */
+  halve(count: number, least: number): void {
+    this.#next = Math.max(least, Math.ceil(count / 2));
+  }
+
+  /** Halves all later batches, after one of so many files was too large. Returns false if none is small enough. */
+  limitBelow(count: number): boolean {
+    this.#limit = Math.max(1, Math.floor(count / 2));
+    this.#next = Math.min(this.#next, this.#limit);
+    return count >= 4;
+  }
+}
