@@ -16,6 +16,8 @@ interface Opened {
   storedCount: number;
   isGone: boolean;
   isComplete: boolean;
+  /** True if the uploader has no answer to one of its commits. */
+  isUnanswered: boolean;
 }
 
 /** A file that the service has. */
@@ -80,10 +82,15 @@ export class ModelService {
     for (const opened of this.#sessions.values()) opened.isGone ||= this.#random() < 0.5;
   }
 
-  /** Returns true if the file is complete, but its session is gone, and with it the response. */
-  isCompleteWithoutAnswer(path: string): boolean {
+  noteUnanswered({ header }: Session): void {
+    const opened = this.#sessions.get(header);
+    if (opened) opened.isUnanswered = true;
+  }
+
+  /** Returns true if a session of the file is gone, and no one but the service knows whether the file is complete. */
+  mayBeComplete(path: string): boolean {
     return [...this.#sessions.values()].some(
-      (opened) => opened.path === path && opened.isComplete && opened.isGone,
+      (opened) => opened.path === path && (opened.isComplete || opened.isUnanswered) && opened.isGone,
     );
   }
 
@@ -119,7 +126,13 @@ export class ModelService {
   #open(path: string): Session {
     this.#openedCount += 1;
     const header = `header-${this.#openedCount}`;
-    this.#sessions.set(header, { path, storedCount: 0, isGone: false, isComplete: false });
+    this.#sessions.set(header, {
+      path,
+      storedCount: 0,
+      isGone: false,
+      isComplete: false,
+      isUnanswered: false,
+    });
     return { sessionId: `session-${this.#openedCount}`, header };
   }
 

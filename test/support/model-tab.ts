@@ -5,7 +5,7 @@ import type { Settings } from '../../src/core/config.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/core/error-codes.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { isActive } from '../../src/core/phases.ts';
-import type { Calls, Put, WithToken } from '../../src/core/types.ts';
+import type { Calls, CommitAnswer, Put, WithToken } from '../../src/core/types.ts';
 import { type ConnectOptions, connect, type ServiceClient } from '../../src/engine/connection.ts';
 import { type SettingsInput, Uploader, type UploaderOptions } from '../../src/engine/uploader.ts';
 import { HashPool } from '../../src/pipeline/hash-pool.ts';
@@ -14,6 +14,8 @@ import { settled } from './collect.ts';
 import type { World } from './model.ts';
 import { type Kind, type Request, ScriptedService } from './scripted-service.ts';
 import type { SlowDrive } from './slow-worker.ts';
+
+type Commit = NonNullable<Calls['commit']>;
 
 /** Files that any tab may upload several times. */
 export const FILES: readonly File[] = [
@@ -206,7 +208,7 @@ export class Tab {
       presign: (session, chunks, signal) =>
         authorized(() => calls.presign(session, chunks, signal), signal, withToken),
       commit: (session, proof, signal, options) =>
-        authorized(() => calls.commit(session, proof, signal, options), signal, withToken),
+        authorized(() => this.#commit(session, proof, signal, options), signal, withToken),
       cancel: (session, signal, as = withToken) =>
         authorized(() => calls.cancel(session, signal), signal, as),
     };
@@ -230,6 +232,22 @@ export class Tab {
       await put(...asked);
     } finally {
       this.#putCounts.set(host, (this.#putCounts.get(host) ?? 0) - 1);
+    }
+  }
+
+  /** Notes a commit that was sent and has no answer, because it was lost or aborted: its upload may be complete. */
+  async #commit(...[session, proof, signal, options]: Parameters<Commit>): Promise<CommitAnswer> {
+    let isSent = false;
+    const onSend = async (): Promise<void> => {
+      await options?.onSend?.();
+      isSent = true;
+    };
+    try {
+      return await this.#service.calls.commit(session, proof, signal, { ...options, onSend });
+    } catch (error) {
+      const { status = 0 } = error instanceof UploaderError ? error : {};
+      if (isSent && !(status >= 400 && status < 500)) this.#world.service.noteUnanswered(session);
+      throw error;
     }
   }
 

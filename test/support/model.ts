@@ -245,7 +245,7 @@ export class World {
 
   /** Returns true for an upload whose commit had no response, and whose session is gone: only the user knows what to do. */
   #mayFail({ relativePath, error }: FileSnapshot): boolean {
-    return error?.code === 'session-expired' && this.service.isCompleteWithoutAnswer(relativePath);
+    return error?.code === 'session-expired' && this.service.mayBeComplete(relativePath);
   }
 
   #endWeather(): void {
