@@ -68,11 +68,18 @@ export async function commit(
     parts.retrying(async () => {
       // The machine may sleep while it waits for a response. The service is then asked once more.
       const isLast = leftMs() <= 0;
-      const once = (onSend: () => void) => call(handle, proof, signal, { patience, onSend });
+      let isSent = false;
+      const once = (mark: () => Promise<void>) => {
+        const onSend = async (): Promise<void> => {
+          await mark();
+          isSent = true;
+        };
+        return call(handle, proof, signal, { patience, onSend });
+      };
       try {
         return await session.commit(once, chunks, fileHash);
       } catch (error) {
-        if (!isTimeout(error)) throw error;
+        if (!isSent || !isTimeout(error)) throw error;
         if (isLast) throw new Overdue();
         patience += MORE_PATIENCE;
         throw error;

@@ -1,10 +1,32 @@
 // Reads the response to a batch (U22): one answer for each file, in the order of the request.
 
 import { UploaderError } from '../core/errors.ts';
+import type { FileCall } from './batch-calls.ts';
 import type { Answer } from './http.ts';
 
 /** Largest part of a response for one file, in bytes. A URL with a signed security token has about 3 KiB. */
 export const ANSWER_BYTES = 32_768;
+
+// Not from http.ts: what this part of the code shares with others is a file of its own, which all pages load.
+export const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
+
+/**
+ * Returns false if the session in a valid response (U1) is not the same without its headers. `sessionOf` returns its header, and
+ * throws if the response is not valid.
+ */
+export function isSessionInBody(answer: Answer, sessionOf: (answer: Answer) => string): boolean {
+  let session: string;
+  try {
+    session = sessionOf(answer);
+  } catch {
+    return true;
+  }
+  try {
+    return sessionOf({ ...answer, header: () => null }) === session;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Returns the answers of all files, as those of single calls; `undefined` for one that is not valid. Returns `undefined` if there
@@ -35,3 +57,19 @@ function answerOf(own: unknown, { address, header }: Answer): Answer | undefined
     },
   };
 }
+
+/**
+ * Returns true if an answer has the chunk of another file, and not that of its own: the answers are not in the order of the files.
+ */
+export function areMixed(answers: readonly (Answer | undefined)[], calls: readonly FileCall[]): boolean {
+  const owned = calls.map(({ fields }) =>
+    ((Object(fields).hashes ?? []) as readonly string[]).map(inLowerCase),
+  );
+  const all = new Set(owned.flat());
+  return answers.some((answer, at) => {
+    const keys = Object.keys(Object(Object(answer?.body).chunks)).map(inLowerCase);
+    return keys.some((key) => all.has(key)) && !owned[at]?.some((hash) => keys.includes(hash));
+  });
+}
+
+const inLowerCase = (text: string): string => text.toLowerCase();

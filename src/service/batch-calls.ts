@@ -14,8 +14,6 @@ export interface FileCall {
   readonly sentSignal?: AbortSignal;
   /** Called directly before the call is sent in a batch. The call waits until it resolves. */
   readonly onSend?: (() => void | Promise<void>) | undefined;
-  /** Returns true if an answer is for another file. */
-  readonly isOfAnother?: (answer: Answer) => boolean;
   /** Makes the call in a request of its own. */
   readonly alone: () => Promise<Answer>;
 }
@@ -26,12 +24,23 @@ export interface SharedRules {
   readonly path: string;
   /** Value of `patience` of the requests that commit. */
   readonly commitPatience: number;
-  /** Returns what a status means for a single call. */
-  readonly meaningOf: (status: number) => Meaning;
+  /** Returns what the status of an answer to a single call means. */
+  readonly meaningOf: (answer: Answer) => Meaning;
   /** Returns true if something else than the service may have responded. A single call then says which path is wrong. */
   readonly isFromElsewhere: (answer: Answer) => boolean;
-  /** Returns false if the answer to a single call that opens a session says that an answer in a batch cannot be enough. */
-  readonly suits: (answer: Answer) => boolean;
+  /** Returns the session header in the answer to a single call that opens a session (U1). Throws if it has none. */
+  readonly sessionOf: (answer: Answer) => string;
 }
 
 export type Kind = 'open' | 'commit';
+
+/** Returns a signal that aborts when all of `signals` have, unless `over` aborts before. */
+export function whenAllAbort(signals: readonly AbortSignal[], over: AbortSignal): AbortSignal {
+  const all = new AbortController();
+  const look = (): void => {
+    if (signals.every(({ aborted }) => aborted)) all.abort(signals[0]?.reason);
+  };
+  for (const signal of signals) signal.addEventListener('abort', look, { signal: over });
+  look();
+  return all.signal;
+}

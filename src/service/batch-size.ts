@@ -18,7 +18,7 @@ export class BatchSize {
    * Returns true if so many files need not wait for more. Batches that are small because one has failed do: there would be many.
    */
   isFull(count: number): boolean {
-    return this.#next === this.#limit && count >= this.#limit;
+    return this.#next === MOST_FILES && count >= MOST_FILES;
   }
 
   grow(): void {
@@ -27,12 +27,12 @@ export class BatchSize {
 
   /** Halves the next batch, after one of so many files has failed. It has at least `least` files. */
   halve(count: number, least: number): void {
-    this.#next = Math.max(least, Math.ceil(count / 2));
+    this.#next = Math.min(this.#next, Math.max(least, Math.ceil(count / 2)));
   }
 
   /** Halves all later batches, after one of so many files was too large. Returns false if none is small enough. */
   limitBelow(count: number): boolean {
-    this.#limit = Math.max(1, Math.floor(count / 2));
+    this.#limit = Math.min(this.#limit, Math.max(1, Math.floor(count / 2)));
     this.#next = Math.min(this.#next, this.#limit);
     return count >= 4;
   }

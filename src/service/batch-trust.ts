@@ -23,3 +23,13 @@ const NEXT: Readonly<Record<Trust, Partial<Record<TrustEvent, Trust>>>> = {
 };
 
 export const trustAfter = (trust: Trust, event: TrustEvent): Trust => NEXT[trust][event] ?? trust;
+
+/** Calls that go alone at the same time, so that they leave connections to other files: over HTTP/1.1, browsers have six. */
+export const ALONE_AT_ONCE = 3;
+/** Number of single calls at the same time while the others wait. One stands for all, unless only the file may be refused. */
+export const ASKING: Readonly<Partial<Record<Trust, number>>> = {
+  new: 1,
+  asking: 1,
+  refused: ALONE_AT_ONCE,
+  doubted: 1,
+};

@@ -1,15 +1,15 @@
 // Sends the calls of many small files in one request (`batch-path`, U22). Each file gets its own answer, as from a single call.
 
-import { codeFacts } from '../core/error-codes.ts';
 import { UploaderError } from '../core/errors.ts';
 import { Lane } from '../core/lane.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
-import { ANSWER_BYTES, answersOf } from './batch-answers.ts';
-import type { FileCall, Kind, SharedRules } from './batch-calls.ts';
+import { ANSWER_BYTES, answersOf, areMixed, isOk, isSessionInBody } from './batch-answers.ts';
+import { type FileCall, type Kind, type SharedRules, whenAllAbort } from './batch-calls.ts';
 import { BatchSize } from './batch-size.ts';
-import { type Trust, type TrustEvent, trustAfter } from './batch-trust.ts';
-import { type Answer, isOk } from './http.ts';
+import { ALONE_AT_ONCE, ASKING, type Trust, type TrustEvent, trustAfter } from './batch-trust.ts';
+import type { Answer } from './http.ts';
+import type { Meaning } from './profile.ts';
 
 /**
  * Time from the start of a request to the next one, unless that one is full: calls that come meanwhile share it. Each request that
@@ -17,13 +17,13 @@ import { type Answer, isOk } from './http.ts';
  */
 const SPACING_MS = 200;
 const LONGEST_SPACING_MS = 5000;
+/** Errors of a request without an answer, which may concern all calls. */
+const NO_ANSWER = ['network', 'offline', 'timeout'];
+/** Meanings of statuses after which single calls are repeated. */
+const OUTAGES: readonly Meaning[] = ['retry', 'slow-down', 'full', 'unsupported'];
 /** Statuses of a service that does not know batches. */
 const UNKNOWN = [404, 405, 501];
-/**
- * Calls that go alone at the same time after a batch that failed, so that they leave connections to other files: over HTTP/1.1,
- * browsers have six. A call that takes longer than the limit no longer counts.
- */
-const ALONE_AT_ONCE = 3;
+/** A call that goes alone and takes longer no longer counts. */
 const ALONE_MS = 2000;
 /** Most single calls that run longer than that while the others wait for one that succeeds. */
 const MOST_SLOW = 5;
@@ -32,7 +32,10 @@ const MOST_FAILURES = 3;
 /** Number of batches that may fail before a file of both goes alone: it may be the reason. */
 const MOST_LOSSES = 2;
 /** Time that calls have to be prepared, in milliseconds. The others of their batch do not wait longer. */
-const PREPARE_MS = 20;
+const PREPARE_MS = 200;
+
+/** What becomes of a call after its batch. `again`: a single call has to tell first whether the token is refused. */
+type Outcome = Answer | 'alone' | 'again';
 
 interface Waiting extends FileCall {
   readonly resolve: (answer: Answer | Promise<Answer>) => void;
@@ -40,21 +43,22 @@ interface Waiting extends FileCall {
   readonly onAbort: () => void;
 }
 
-interface Rules extends Omit<SharedRules, 'commitPatience' | 'suits'> {
+interface Rules extends Omit<SharedRules, 'commitPatience' | 'sessionOf'> {
   readonly kind: Kind;
   readonly patience: number;
-  readonly suits?: SharedRules['suits'];
+  /** Returns false if an answer says that one in a batch cannot be enough. */
+  readonly suits?: (answer: Answer) => boolean;
   /** Called when a batch has been answered, or when the service has none. */
   readonly onNews: (event: 'proves' | 'ends') => void;
 }
 
 /** Creates the batches of a service. */
-export function createBatches({ commitPatience, suits, ...rules }: SharedRules): Record<Kind, Batches> {
+export function createBatches({ commitPatience, sessionOf, ...rules }: SharedRules): Record<Kind, Batches> {
   const open: Batches = new Batches({
     ...rules,
     kind: 'open',
     patience: 1,
-    suits,
+    suits: (answer) => isSessionInBody(answer, sessionOf),
     onNews: (event) => commit.note(event),
   });
   const commit: Batches = new Batches({
@@ -66,14 +70,6 @@ export function createBatches({ commitPatience, suits, ...rules }: SharedRules):
   });
   return { open, commit };
 }
-
-/** Number of single calls at the same time while the others wait. One stands for all, unless only the file may be refused. */
-const ASKING: Readonly<Partial<Record<Trust, number>>> = {
-  new: 1,
-  asking: 1,
-  refused: ALONE_AT_ONCE,
-  doubted: 1,
-};
 
 /** Gathers the calls of one kind. While it is not known that the service works, single calls find out, and the others wait. */
 export class Batches {
@@ -169,7 +165,7 @@ export class Batches {
     clearTimeout(this.#timer);
     for (let [oldest] = this.#waiting; oldest; [oldest] = this.#waiting) {
       const { token } = oldest;
-      if (this.#trust === 'absent') this.#sendAlone(this.#take(token));
+      if (this.#trust === 'absent') for (const call of this.#take(token)) call.resolve(this.#alone(call));
       else if (!this.works) {
         const mayAsk = this.#asking.size < (ASKING[this.#trust] ?? 0) && this.#slow.size < MOST_SLOW;
         if (!mayAsk) return;
@@ -217,7 +213,7 @@ export class Batches {
 
   #learn({ token }: Waiting, answer: Answer): void {
     const { isFromElsewhere, meaningOf, suits } = this.#rules;
-    const meaning = meaningOf(answer.status);
+    const meaning = meaningOf(answer);
     if (isOk(answer)) {
       if (!suits || suits(answer)) this.note('succeeds');
       else this.#giveUp('The session is in a header of the response, which no answer in a batch has');
@@ -228,7 +224,7 @@ export class Batches {
   }
 
   #learnFromError({ token }: Waiting, error: unknown): void {
-    const isOutage = error instanceof UploaderError && codeFacts(error.code).isOutage === true;
+    const isOutage = error instanceof UploaderError && NO_ANSWER.includes(error.code);
     this.note(isOutage ? 'fails' : 'refuses');
     if (isOutage) this.#share(token, ({ reject }) => reject(error));
   }
@@ -242,12 +238,14 @@ export class Batches {
   async #request(taken: readonly Waiting[]): Promise<void> {
     this.#running += 1;
     this.#startedMs = performance.now();
-    const calls = await this.#prepare(taken);
+    const ready = await this.#prepare(taken);
+    const calls = ready.filter(({ signal }) => !signal.aborted);
+    for (const call of ready) if (call.signal.aborted) call.reject(call.signal.reason);
     if (calls.length > 0) {
       const answers = this.#exchange(calls);
       // The answer to a call that is no longer needed is dropped, and the others still get theirs.
       for (const [index, call] of calls.entries()) {
-        const answerOfCall = answers.then((settled) => settled[index] ?? this.#alone(call));
+        const answerOfCall = answers.then((outcomes) => this.#answerOf(call, outcomes[index]));
         call.resolve(abortable(answerOfCall, call.sentSignal ?? call.signal));
       }
       await answers.catch(() => undefined);
@@ -256,7 +254,7 @@ export class Batches {
     this.#startSoon();
   }
 
-  /** Resolves with the calls that are ready to be sent. The others wait again when they are, or fail. */
+  /** Resolves with the calls that are ready to be sent. The others have requests of their own as soon as they are, or fail. */
   async #prepare(calls: readonly Waiting[]): Promise<readonly Waiting[]> {
     if (!calls.some(({ onSend }) => onSend)) return calls;
     const ready: Waiting[] = [];
@@ -265,7 +263,7 @@ export class Batches {
       try {
         if (!this.#prepared.has(call)) await call.onSend?.();
         this.#prepared.add(call);
-        if (isLate) this.#wait(call);
+        if (isLate) void this.#request([call]);
         else ready.push(call);
       } catch (error) {
         call.reject(error);
@@ -276,10 +274,6 @@ export class Batches {
     over.abort();
     isLate = true;
     return ready;
-  }
-
-  #sendAlone(calls: readonly Waiting[]): void {
-    for (const call of calls) call.resolve(this.#alone(call));
   }
 
   /** Makes a call in its turn, unless its file no longer needs it then. Resolves with the answer, which may be needed longer. */
@@ -294,8 +288,12 @@ export class Batches {
     });
   }
 
-  /** Resolves with the answers of all files; `undefined` for a file that has to go alone. */
-  async #exchange(calls: readonly Waiting[]): Promise<readonly (Answer | undefined)[]> {
+  #answerOf(call: FileCall, outcome: Outcome = 'alone'): Answer | Promise<Answer> {
+    if (typeof outcome !== 'string') return outcome;
+    return outcome === 'alone' ? this.#alone(call) : this.ask(call);
+  }
+
+  async #exchange(calls: readonly Waiting[]): Promise<readonly Outcome[]> {
     const { send, path, kind, patience } = this.#rules;
     const over = new AbortController();
     const signal = whenAllAbort(
@@ -321,41 +319,45 @@ export class Batches {
     }
   }
 
-  /** Returns the answers of all files; `undefined` for a file that has to go alone. Throws `bad-response` if it is not JSON. */
-  #read(calls: readonly Waiting[], answer: Answer): readonly (Answer | undefined)[] {
+  /** Reads a 2xx response. Throws `bad-response` if it is not JSON. */
+  #read(calls: readonly Waiting[], answer: Answer): readonly Outcome[] {
     const answers = answersOf(answer, calls.length);
     if (!answers) {
       this.#noteFailure(`The response to a batch has not one answer for each file: ${answer.address}`);
-      return calls.map(() => undefined);
+      return calls.map(() => 'alone');
     }
-    if (answers.some((own, at) => own && calls[at]?.isOfAnother?.(own))) {
+    if (areMixed(answers, calls)) {
       this.#giveUp(`The answers to a batch are not in the order of its files: ${answer.address}`);
       this.#rules.onNews('ends');
-      return calls.map(() => undefined);
+      return calls.map(() => 'alone');
     }
     this.#failureCount = 0;
     this.#rules.onNews('proves');
     this.#size.grow();
     const { isFromElsewhere, meaningOf } = this.#rules;
     // A refused token is refused for all files. The status of one file must not take the token from the others.
-    const isOwn = (own: Answer): boolean => meaningOf(own.status) !== 'token' && !isFromElsewhere(own);
-    return answers.map((own) => (own && isOwn(own) ? own : undefined));
+    const isOwn = (own: Answer): boolean => meaningOf(own) !== 'token' && !isFromElsewhere(own);
+    return answers.map((own) => (own && isOwn(own) ? own : 'alone'));
   }
 
-  /** The same for a response other than 2xx. */
-  #readRefusal(calls: readonly Waiting[], answer: Answer): readonly (Answer | undefined)[] {
+  #readRefusal(calls: readonly Waiting[], answer: Answer): readonly Outcome[] {
     const { address, status } = answer;
-    const meaning = this.#rules.meaningOf(status);
+    const meaning = this.#rules.meaningOf(answer);
     const says = `The service responded with ${status} to a batch: ${address}`;
-    if (meaning === 'slow-down') this.#size.halve(calls.length, 1);
-    if (meaning === 'retry') this.#noteOutage(calls, says);
-    if (meaning === 'slow-down' || meaning === 'retry' || meaning === 'token') return calls.map(() => answer);
-    if (UNKNOWN.includes(status)) {
+    if (meaning === 'token') {
+      this.#doubt(says);
+      return calls.map(() => 'again');
+    }
+    if (meaning === 'slow-down') this.#noteLimit(calls.length, says);
+    if (UNKNOWN.includes(status) && meaning !== 'retry' && meaning !== 'slow-down') {
       this.#giveUp(says);
       this.#rules.onNews('ends');
+    } else if (OUTAGES.includes(meaning)) {
+      if (meaning !== 'slow-down') this.#noteOutage(calls, says);
+      return calls.map(() => answer);
     } else if (meaning !== 'too-large') this.#noteFailure(says);
     else if (!this.#size.limitBelow(calls.length)) this.#giveUp(says);
-    return calls.map(() => undefined);
+    return calls.map(() => 'alone');
   }
 
   #noteError(calls: readonly Waiting[], error: unknown): void {
@@ -367,10 +369,22 @@ export class Batches {
   #noteOutage(calls: readonly Waiting[], why: string): void {
     this.#size.halve(calls.length, 2);
     for (const { signal } of calls) this.#lossCounts.set(signal, (this.#lossCounts.get(signal) ?? 0) + 1);
+    this.#doubt(why);
+  }
+
+  #doubt(why: string): void {
     // Of the batches that ran when one failed, only that one counts: one lost connection may carry all of them.
     if (!this.works) return;
     this.note('loses');
     this.#noteFailure(why);
+  }
+
+  /** The service may count files, and take fewer. A single call tells next whether it takes any. */
+  #noteLimit(count: number, why: string): void {
+    this.#size.halve(count, 1);
+    if (!this.works) return;
+    this.note('loses');
+    if (count === 1) this.#noteFailure(why);
   }
 
   /** One file may be the reason, so batches continue until several in a row have failed. */
@@ -383,15 +397,4 @@ export class Batches {
     this.note('ends');
     warnOnceHere(`${why}. Check batch-path. Files are sent one by one.`);
   }
-}
-
-/** Returns a signal that aborts when all of `signals` have, unless `over` aborts before. */
-function whenAllAbort(signals: readonly AbortSignal[], over: AbortSignal): AbortSignal {
-  const all = new AbortController();
-  const look = (): void => {
-    if (signals.every(({ aborted }) => aborted)) all.abort(signals[0]?.reason);
-  };
-  for (const signal of signals) signal.addEventListener('abort', look, { signal: over });
-  look();
-  return all.signal;
 }

@@ -12,17 +12,15 @@ import {
   exchange,
   type HttpOptions,
   isBelow,
-  isOk,
   isSafeUrl,
   type ServiceRequest,
 } from './http.ts';
 import { createLateBatches } from './late-batches.ts';
-import { askProfile, fillProfile, meaningOf } from './profile.ts';
+import { askProfile, fillProfile } from './profile.ts';
 import {
   commitBody,
-  hasOtherChunks,
   isFromElsewhere,
-  isSessionInBody,
+  meaningOfAnswer,
   presignBody,
   readCommitted,
   readMissing,
@@ -40,6 +38,8 @@ const COMMIT_PATIENCE = 10;
 /** Time in which an aborted request may still open a session, and in which this session is canceled, in milliseconds. */
 const LATE_MS = 10_000;
 
+const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
+
 /**
  * Creates the upload operations. An operation rejects with the signal's reason, or with one of these `UploaderError`s:
  * - `token-rejected` (401; `cause` has the header `WWW-Authenticate` if the page can read the header),
@@ -54,7 +54,6 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   const profile = fillProfile(settings.profile);
   const send = createSend(settings, options);
   const { batchPath, commitPath, cancelPath } = settings;
-  const suits = (answer: Answer): boolean => isSessionInBody(answer, profile);
   const batches =
     batchPath && canBatch(settings)
       ? createLateBatches({
@@ -62,8 +61,8 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           path: batchPath,
           commitPatience: COMMIT_PATIENCE,
           isFromElsewhere,
-          meaningOf: (status) => meaningOf(status, profile.statuses),
-          suits,
+          meaningOf: (answer) => meaningOfAnswer(answer, profile),
+          sessionOf: (answer) => readSession(answer, profile).header,
         })
       : undefined;
   const cancelAs = cancelPath ? createCancel(cancelPath) : undefined;
@@ -166,9 +165,8 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
     const alone = (): Promise<Answer> => send({ method: 'POST', path, token, body, signal: sentSignal });
     const fields = chunks && withChunks(body, presignBody(chunks, profile));
     const hashes = chunks?.map(({ hash }) => hash) ?? [];
-    const isOfAnother = (answer: Answer): boolean => hasOtherChunks(answer, hashes, profile);
     const answer = await (batches?.open && input.firstChunks
-      ? batches.open.ask({ fields, token, signal, sentSignal, isOfAnother, alone })
+      ? batches.open.ask({ fields, token, signal, sentSignal, alone })
       : alone());
     if (!isOk(answer)) throw readRefusal(answer, 'open', profile);
     const session = readSession(answer, profile);

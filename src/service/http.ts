@@ -36,8 +36,6 @@ export interface Answer {
   header(name: string): string | null;
 }
 
-export const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
-
 export interface HttpOptions {
   /**
    * Timeout from the first byte sent to the last byte read, in milliseconds. Extended for a large request body. Defaults to 30 s.

@@ -6,7 +6,7 @@ import { UploaderError } from '../core/errors.ts';
 import type { CommitProof, HashOfChunk, Session, SessionInput, Ticket, TicketUpload } from '../core/types.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { type Answer, readDateMs, readRetryAfterMs } from './http.ts';
-import { askProfile, FAULTS, type FullProfile, meaningOf } from './profile.ts';
+import { askProfile, FAULTS, type FullProfile, type Meaning, meaningOf } from './profile.ts';
 import {
   checkHeaders,
   checkMethod,
@@ -72,21 +72,6 @@ export function readSession(answer: Answer, profile: FullProfile): Session {
   };
 }
 
-/** Returns false if the session in a valid response (U1) is not the same without its headers. */
-export function isSessionInBody(answer: Answer, profile: FullProfile): boolean {
-  let session: Session;
-  try {
-    session = readSession(answer, profile);
-  } catch {
-    return true;
-  }
-  try {
-    return readSession({ ...answer, header: () => null }, profile).header === session.header;
-  } catch {
-    return false;
-  }
-}
-
 /** Returns true if `text` is a value in a response, at any depth. Without recursion: a service decides how deep a response is. */
 function hasText(body: Fields, text: unknown): boolean {
   const parts: unknown[] = [body];
@@ -141,16 +126,6 @@ export function readTickets(
     return [hash, readTicket(answer, { entry, name, nowMs }, profile, rules)];
   });
   return new Map(tickets);
-}
-
-/** Returns true if a response has entries for chunks, and none for one of `hashes`: it is for another file. */
-export function hasOtherChunks(answer: Answer, hashes: readonly string[], profile: FullProfile): boolean {
-  const chunks = field(answer.body, 'chunks');
-  if (!isFields(chunks) || hashes.length === 0 || Object.keys(chunks).length === 0) return false;
-  const find = entryFinder(chunks, hashes.length, profile);
-  return hashes.every(
-    (hash, position) => find(encodeHash(hash, profile.hashEncoding), position) === undefined,
-  );
 }
 
 /** Returns the function that finds the entry of a hash (U2). */
@@ -329,10 +304,19 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   }
 }
 
+/** Returns true if a token is valid, but not for this call. A new token would not help. */
+const lacksScope = (answer: Answer): boolean =>
+  /insufficient_scope/i.test(answer.header('WWW-Authenticate') ?? '');
+
+/** Returns what the status of a response to an upload operation means (U12). */
+export function meaningOfAnswer(answer: Answer, { statuses }: FullProfile): Meaning {
+  const meaning = meaningOf(answer.status, statuses);
+  return meaning === 'token' && lacksScope(answer) ? 'forbidden' : meaning;
+}
+
 function readTokenRefusal(answer: Answer, says: string, details: object): UploaderError {
   const wwwAuthenticate = answer.header('WWW-Authenticate') ?? '';
-  // The token is valid, but not for this call. A new token would not help.
-  if (/insufficient_scope/i.test(wwwAuthenticate)) {
+  if (lacksScope(answer)) {
     return new UploaderError('forbidden', says, { ...details, status: 403 });
   }
   const cause = wwwAuthenticate === '' ? {} : { cause: { wwwAuthenticate } };

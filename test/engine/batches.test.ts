@@ -98,7 +98,8 @@ describe('many small files', () => {
     const engine = await openPage({ getToken });
     await engine.uploader.addFiles(small(1));
     await areOver(engine);
-    await addFault({ operation: 'batch', status: 401 });
+    // The single request shows that the token is refused, not only the batch.
+    for (const operation of ['batch', 'session']) await addFault({ operation, status: 401 });
     await engine.uploader.addFiles(small());
     expect(await areOver(engine)).to.deep.equal(allDone(COUNT + 1));
     expect(tokenCount).to.equal(2);
@@ -135,7 +136,7 @@ describe('many small files', () => {
         expect(await areOver(engine)).to.deep.equal(allDone(8));
       }));
 
-  for (const status of [400, 404, 413, 500, 504])
+  for (const status of [400, 401, 403, 404, 409, 413, 429, 500, 501, 503, 504, 507])
     it(`are uploaded if each batch has a ${status}, and single requests succeed`, () =>
       captureWarnings(async (warned) => {
         const engine = await openPage({ batchPath: BATCHES.batchPath });

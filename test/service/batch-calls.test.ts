@@ -250,6 +250,50 @@ describe('small files', () => {
     expect(sent.slice(1).map(({ body }) => (body.commit as unknown[]).length)).to.deep.equal([1, 1]);
   });
 
+  it('are not sent if their file is removed while another one of their batch is prepared', async () => {
+    const { calls, commit, openInBatch, sent } = scripted();
+    const [a, b] = (await openInBatch('a', 'b')) as [Session, Session];
+    const saved = deferred<void>();
+    const controller = new AbortController();
+    const proof = { hashes: [hashOf('a')], receipts: ['receipt'] };
+    const removed = rejection(calls.commit?.(a, proof, controller.signal, {}) as Promise<unknown>);
+    const other = commit(b, 'b', { onSend: () => saved.promise });
+    await settled();
+    controller.abort('removed');
+    saved.resolve();
+    await other;
+    expect(await removed).to.equal('removed');
+    expect(sent.slice(1).map(({ body }) => (body.commit as { session: string }[]).length)).to.deep.equal([1]);
+  });
+
+  it('without the right for one call fail alone: a new token would not help', async () => {
+    const { open, openInBatch, paths, says } = scripted();
+    await openInBatch('a');
+    says.batch = () => ({
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
+    });
+    await Promise.all([open('b'), open('c')]);
+    expect(paths()).to.deep.equal(['batch', 'batch', 'uploadsession', 'uploadsession']);
+  });
+
+  it('keep their sessions if a function of the profile throws for one of them', async () => {
+    const { calls, openInBatch } = scripted({
+      profile: {
+        chunkKey: (hash) => {
+          if (hash === hashOf('b')) throw new Error('not this one');
+          return hash;
+        },
+      },
+    });
+    const [a, b] = (await openInBatch('a', 'b')) as [Session, Session];
+    expect(calls.takeTickets?.(a, [chunkOf('a')])?.size).to.equal(1);
+    expect(calls.takeTickets?.(b, [chunkOf('b')])).to.equal(undefined);
+    expect((await rejection<UploaderError>(calls.presign(b, [chunkOf('b')], forever))).code).to.equal(
+      'bad-config',
+    );
+  });
+
   it('are not sent if `onSend` rejects, and their batch is', async () => {
     const { commit, openInBatch, sent } = scripted();
     const [a, b] = (await openInBatch('a', 'b')) as [Session, Session];

@@ -45,7 +45,7 @@ describe('batches', () => {
   it('end if the answer to the first call has something that no answer in a batch has', () =>
     captureWarnings(async (warned) => {
       const { alone, aloneAnswers, ask, batches, requests } = created();
-      aloneAnswers.set('a', Promise.resolve(answerOf(201, { name: 'in a header' })));
+      aloneAnswers.set('a', Promise.resolve(answerOf(201, {}, { session: 'in a header' })));
       await Promise.all(['a', 'b', 'c'].map((name) => ask(name)));
       expect([alone, requests.length, batches.gathers]).to.deep.equal([['a', 'b', 'c'], 0, false]);
       expect(warned).to.have.length(1);
@@ -192,16 +192,39 @@ describe('batches', () => {
     it(`have half as many files after a ${status}, until one is answered`, async () => {
       const { alone, answered, ask, each, pass, requests, trust } = created();
       await trust();
-      const names = namesUpTo(8);
-      await answered(names, answerOf(status));
+      const names = namesUpTo(9);
+      await answered(names.slice(1), answerOf(status));
       for (const name of names) void ask(name);
       await pass();
+      expect(alone).to.deep.equal(['file 0']);
       expect(requests.slice(1).map((request) => request.names.length)).to.deep.equal([4, 4]);
-      await requests[1]?.answer(each(names.slice(0, 4)));
+      await requests[1]?.answer(each(names.slice(1, 5)));
       for (const name of namesUpTo(20)) void ask(name);
       await pass();
-      expect([alone, requests.at(-1)?.names.length]).to.deep.equal([[], 8]);
+      expect(requests.at(-1)?.names.length).to.equal(8);
     });
+
+  for (const status of [429, 503])
+    it(`end if even those of one file have a ${status}, while single calls succeed`, () =>
+      captureWarnings(async (warned) => {
+        const { ask, batches, pass, requests, trust } = created();
+        await trust();
+        const sizes: number[] = [];
+        while (batches.gathers) {
+          const asked = namesUpTo(5).map((name) => ask(name));
+          await pass();
+          for (const { names, answer } of requests.splice(0)) {
+            sizes.push(names.length);
+            await answer(answerOf(status));
+          }
+          expect(sizes.length).to.be.lessThan(20);
+          await pass();
+          await Promise.all(asked);
+        }
+        expect(sizes.slice(0, 3)).to.deep.equal([5, 3, 1]);
+        expect(warned).to.have.length(1);
+        expect((await ask('a')).status).to.equal(201);
+      }));
 
   it('count two that one lost connection carried as one', () =>
     captureWarnings(async (warned) => {

@@ -3,7 +3,8 @@
 import type { FileCall } from '../../src/service/batch-calls.ts';
 import { createBatches } from '../../src/service/batches.ts';
 import type { Answer, ServiceRequest } from '../../src/service/http.ts';
-import { meaningOf } from '../../src/service/profile.ts';
+import { fillProfile } from '../../src/service/profile.ts';
+import { meaningOfAnswer } from '../../src/service/wire.ts';
 import { stopClock } from '../support/clock.ts';
 import { deferred, settled } from '../support/collect.ts';
 
@@ -18,6 +19,8 @@ export const answerOf = (
   isEmpty: body === undefined,
   header: (name) => headers[name.toLowerCase()] ?? null,
 });
+
+const profile = fillProfile({ statuses: { 498: 'token', 420: 'slow-down', 499: 'retry' } });
 
 /** Creates the batches of one kind, and stops the clock. The test answers each request. */
 export function created() {
@@ -54,9 +57,9 @@ export function created() {
     },
     path: '/batch',
     commitPatience: 10,
-    meaningOf: (status) => meaningOf(status, { 498: 'token', 420: 'slow-down', 499: 'retry' }),
+    meaningOf: (answer) => meaningOfAnswer(answer, profile),
     isFromElsewhere: ({ status }) => status === 404,
-    suits: ({ body }) => (body as { name?: string }).name !== 'in a header',
+    sessionOf: ({ header }) => header('session') ?? 'in the body',
   });
   const aloneAnswers = new Map<string, Promise<Answer>>();
   const ask = (

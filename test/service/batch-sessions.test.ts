@@ -5,7 +5,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { HashOfChunk, Session, WithToken } from '../../src/core/types.ts';
 import { deferred, rejection, settled, until } from '../support/collect.ts';
-import { chunkOf, hashOf, type Said, scripted, ticketFor } from './batching.ts';
+import { chunkOf, type Fields, hashOf, type Said, scripted, ticketFor } from './batching.ts';
 import { forever } from './reference.ts';
 
 describe('the session of a batch', () => {
@@ -119,10 +119,19 @@ describe('a batch whose token is refused', () => {
     const { openInBatch, says, sent } = scripted({}, asUser);
     const { batch } = says;
     says.batch = (...given) => (token === 'old' ? { status: 401 } : batch(...given));
+    const { open } = says;
+    let openedCount = 0;
+    says.open = () => {
+      openedCount += 1;
+      return token === 'old' && openedCount > 1 ? { status: 401 } : open();
+    };
     expect(await openInBatch('a', 'b', 'c')).to.have.length(3);
-    expect(sent.map(({ token: used, body }) => [used, (body.open as unknown[]).length])).to.deep.equal([
+    const countOf = (body: Fields): number => (body.open as unknown[] | undefined)?.length ?? 1;
+    expect(sent.map(({ token: used, body }) => [used, countOf(body)])).to.deep.equal([
       ['Bearer old', 3],
-      ['Bearer new', 3],
+      ['Bearer old', 1],
+      ['Bearer new', 1],
+      ['Bearer new', 2],
     ]);
   });
 

@@ -134,6 +134,30 @@ describe('batches that follow each other', () => {
     expect(requests.slice(1).map(({ names }) => names.length)).to.deep.equal([2]);
   });
 
+  it('are not many if the service takes only few files', async () => {
+    const { answered, ask, clock, requests } = await spaced();
+    await answered(namesUpTo(8), answerOf(413));
+    await answered(namesUpTo(4), answerOf(413));
+    for (const name of namesUpTo(200)) void ask(name);
+    await clock.pass(200);
+    expect(requests.slice(2).map(({ names }) => names.length)).to.deep.equal([2]);
+  });
+
+  it('do not become larger because an older one was too large, or has failed', async () => {
+    const { ask, clock, requests } = await spaced();
+    for (const name of namesUpTo(128)) void ask(name).catch(() => undefined);
+    await settled();
+    await requests[1]?.answer(answerOf(413));
+    for (const name of namesUpTo(32)) void ask(name);
+    await clock.pass(1000);
+    await requests.at(-1)?.answer(answerOf(413));
+    await requests[0]?.answer(answerOf(413));
+    for (const name of namesUpTo(200)) void ask(name);
+    const { length } = requests;
+    await clock.pass(1000);
+    expect(requests.slice(length).map(({ names }) => names.length)).to.deep.equal([16]);
+  });
+
   it('take no timer with them when all calls are aborted, and leave the next ones theirs', async () => {
     const { ask, clock, each, requests } = await spaced();
     const controller = new AbortController();

@@ -75,6 +75,13 @@ describe('batches', () => {
       expect(requests.map(({ names }) => names)).to.deep.equal([['e']]);
     });
 
+  it('give a 401 of the first call to no other one if the token only lacks a right for it', async () => {
+    const { aloneAnswers, ask, requests } = created();
+    aloneAnswers.set('a', Promise.resolve(answerOf(401, {}, { 'www-authenticate': 'insufficient_scope' })));
+    const [a, b] = ['a', 'b', 'c'].map((name) => ask(name));
+    expect([(await a)?.status, (await b)?.status, requests.length]).to.deep.equal([401, 201, 0]);
+  });
+
   it('do not wait for a first call that takes longer than two seconds, or for the next ones', async () => {
     const { alone, aloneAnswers, ask, clock, requests } = created();
     const names = namesUpTo(12);
@@ -146,7 +153,7 @@ describe('batches', () => {
     expect(got[0]?.header('x-service-uploadsession')).to.equal(null);
   });
 
-  for (const status of [401, 408, 429, 500, 503, 504])
+  for (const status of [408, 429, 500, 503, 504])
     it(`give the ${status} of a request to each of its files`, async () => {
       const { requests, alone, ask, trust } = created();
       await trust();
@@ -205,18 +212,50 @@ describe('batches', () => {
     );
   });
 
-  it('read statuses as the profile says', async () => {
-    const { alone, answered, ask, requests, trust } = created();
-    await trust();
-    // A refused token, too many requests: the next one has half as many files. An outage: a single call is next.
-    for (const status of [498, 420, 499]) {
-      const got = await answered(['a', 'b', 'c', 'd'].slice(status === 499 ? 2 : 0), answerOf(status));
-      expect(new Set(got.map((answer) => answer.status))).to.deep.equal(new Set([status]));
-    }
-    expect([alone, requests.map(({ names }) => names.length)]).to.deep.equal([[], [4, 4, 2]]);
-    await ask('e');
-    expect(alone).to.deep.equal(['e']);
-  });
+  for (const [status, meaning] of [
+    [420, 'too many requests'],
+    [499, 'an outage'],
+  ] as const)
+    it(`read ${status} as ${meaning} if the profile says so, and send the next call alone`, async () => {
+      const { alone, answered, ask, pass, trust } = created();
+      await trust();
+      const got = await answered(['a', 'b'], answerOf(status));
+      expect(got.map((answer) => answer.status)).to.deep.equal([status, status]);
+      void ask('c');
+      await pass();
+      expect(alone).to.deep.equal(['c']);
+    });
+
+  // The profile says that 498 is a refused token.
+  for (const status of [401, 498])
+    it(`ask alone after a ${status} of a request whether the token is refused: one call for all files with this token`, async () => {
+      const { alone, aloneAnswers, ask, pass, requests, trust } = created();
+      await trust();
+      aloneAnswers.set('a', Promise.resolve(answerOf(status)));
+      const asked = ['a', 'b', 'c'].map((name) => ask(name, { token: 'old' }));
+      await settled();
+      await requests[0]?.answer(answerOf(status));
+      expect((await Promise.all(asked)).map((got) => got.status)).to.deep.equal(Array(3).fill(status));
+      expect(alone).to.deep.equal(['a']);
+      for (const name of ['b', 'c', 'd']) void ask(name, { token: 'new' });
+      await pass();
+      expect(alone).to.deep.equal(['a', 'b']);
+      expect(requests.slice(1).map(({ names }) => names)).to.deep.equal([['c', 'd']]);
+    });
+
+  it('end after three requests with a 401 whose token single calls may use', () =>
+    captureWarnings(async (warned) => {
+      const { ask, batches, pass, requests, trust } = created();
+      await trust();
+      const asked = namesUpTo(5).map((name) => ask(name));
+      for (let count = 1; batches.gathers; count += 1) {
+        await pass();
+        expect(requests).to.have.length(count);
+        await requests.at(-1)?.answer(answerOf(401));
+      }
+      expect((await Promise.all(asked)).map((got) => got.status)).to.deep.equal(Array(5).fill(201));
+      expect([requests.length, warned.length]).to.deep.equal([3, 1]);
+    }));
 
   for (const [what, own] of Object.entries({
     'no status': {},

@@ -12,9 +12,9 @@ const rules = {
   send: () => Promise.reject(new Error('not sent')),
   path: '/batch',
   commitPatience: 10,
-  meaningOf,
+  meaningOf: ({ status }: { readonly status: number }) => meaningOf(status),
   isFromElsewhere: () => false,
-  suits: () => true,
+  sessionOf: () => 'session',
 };
 
 describe('the code for batches', () => {
