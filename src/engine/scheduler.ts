@@ -42,6 +42,7 @@ export class Scheduler {
   #isSuspended = false;
   /** Number of `whilePaused()` and `whileAdding()` calls in progress. */
   readonly #counts = { commands: 0, additions: 0 };
+  /** True until the uploads have started that may start now, also while some of them wait for the next task. */
   #isPumping = false;
   /**
    * What has happened since the last `uploads-finished`. `none`: no upload has started. `ran`: an upload has started, or the last
@@ -158,27 +159,32 @@ export class Scheduler {
     this.#pumpSoon();
   }
 
-  /** Starts uploads in a microtask. Further calls before this microtask have no effect. */
+  /** Starts uploads in a microtask, or in the next task if enough have started in this one. */
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    queueMicrotask(() => {
-      this.#isPumping = false;
-      this.#pump();
-    });
+    queueMicrotask(() => this.#pump());
   }
 
   #pump(): void {
-    if (this.#isSuspended || this.#counts.commands > 0) return;
+    const hasMore = this.#begin();
+    if (hasMore) void nextTask().then(() => this.#pump());
+    this.#isPumping = hasMore;
+  }
+
+  /** Starts uploads. Returns true if others may have to wait for the next task. */
+  #begin(): boolean {
+    if (this.#isSuspended || this.#counts.commands > 0) return false;
     if (this.#preferred?.state.phase === 'queued') this.#preferred.dispatch({ type: 'begin' });
     clearTimeout(this.#waitTimer);
-    for (let count = 0; count < BEGIN_AT_ONCE; count += 1) {
+    let count = 0;
+    for (; count < BEGIN_AT_ONCE; count += 1) {
       const upload = this.#next();
       if (!upload) break;
       upload.dispatch({ type: 'begin' });
-      if (count === BEGIN_AT_ONCE - 1) void nextTask().then(() => this.#pumpSoon());
     }
     this.#reportFinished();
+    return count === BEGIN_AT_ONCE;
   }
 
   /**
@@ -220,7 +226,7 @@ export class Scheduler {
       usable + usableAfterSignIn < limit || !waitsForSignIn(upload);
     const next = isFull ? undefined : this.#queue.shift(isWanted);
     if (!next && !this.#queue.isEmpty && nextWaitMs < Number.POSITIVE_INFINITY)
-      this.#waitTimer = setTimeout(() => this.#pump(), nextWaitMs);
+      this.#waitTimer = setTimeout(() => this.#pumpSoon(), nextWaitMs);
     return next;
   }
 

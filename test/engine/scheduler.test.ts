@@ -16,6 +16,30 @@ async function settle(): Promise<void> {
   for (let round = 0; round < 20; round += 1) await settled();
 }
 
+describe('many files', () => {
+  it('start by fours, each four in its own task', async () => {
+    const engine = world({ concurrency: 6 });
+    const startedCount = (): number => engine.phases().filter((phase) => phase !== 'queued').length;
+    const counts: number[] = [];
+    const { MessageChannel } = globalThis;
+    globalThis.MessageChannel = class extends MessageChannel {
+      constructor() {
+        super();
+        // Before the listener of `nextTask()`.
+        this.port1.addEventListener('message', () => counts.push(startedCount()));
+      }
+    };
+    try {
+      await engine.uploader.addFiles(Array.from({ length: 30 }, (_, seed) => fileOf(seed, 900, `${seed}`)));
+      await settle();
+    } finally {
+      globalThis.MessageChannel = MessageChannel;
+    }
+    const steps = counts.map((count, index) => count - (counts[index - 1] ?? 0));
+    expect(steps.filter((step) => step > 0)).to.deep.equal([4, 4, 4, 4, 2]);
+  });
+});
+
 describe('a large file whose bytes do not arrive', () => {
   it('does not stop the files behind it from being uploaded', async () => {
     speedUp(10);
