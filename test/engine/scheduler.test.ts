@@ -17,7 +17,7 @@ async function settle(): Promise<void> {
 }
 
 describe('many files', () => {
-  it('start by fours, each four in its own task', async () => {
+  it('start in several tasks, at most four in each', async () => {
     const engine = world({ concurrency: 6 });
     const startedCount = (): number => engine.phases().filter((phase) => phase !== 'queued').length;
     const counts: number[] = [];
@@ -36,7 +36,8 @@ describe('many files', () => {
       globalThis.MessageChannel = MessageChannel;
     }
     const steps = counts.map((count, index) => count - (counts[index - 1] ?? 0));
-    expect(steps.filter((step) => step > 0)).to.deep.equal([4, 4, 4, 4, 2]);
+    expect(counts.at(-1)).to.equal(18);
+    expect(Math.max(...steps)).to.equal(4);
   });
 });
 
