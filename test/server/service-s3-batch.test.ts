@@ -130,17 +130,12 @@ test('a slow commit is a 202 after a second, delays no other file, and continues
 
 test('quick commits of two batches at once wait for a place, and are not left to the background', async () => {
   const names = Array.from({ length: 12 }, (_, at) => `brief-${at}`);
-  const [one, two] = [await prepare('two', ...names), await prepare('two', ...names)];
-  const both = [one, two].map(async (commit) => {
-    const startedMs = performance.now();
-    const answers = statuses(await post('two', { commit }));
-    // On a busy machine, all may take a second together.
-    const isQuick = performance.now() - startedMs < 1000;
-    if (isQuick) assert.deepEqual(answers, Array(12).fill(200));
-    return answers;
+  // Beside all other suites, 24 commits may take more than their second.
+  await until(async () => {
+    const [one, two] = [await prepare('two', ...names), await prepare('two', ...names)];
+    const both = await Promise.all([post('two', { commit: one }), post('two', { commit: two })]);
+    return both.flatMap(statuses).every((status) => status === 200);
   });
-  for (const status of (await Promise.all(both)).flat())
-    assert.ok(status === 200 || status === 202, `${status}`);
 });
 
 test('more slow commits than a user may have at once are all 202, and all are completed', async () => {
