@@ -18,6 +18,9 @@ export type Operation =
   | 'preflight'
   | 'other';
 
+/** What a batch does with its files. */
+export type BatchKind = 'open' | 'commit';
+
 /** A fault to inject. Faults that match the same request are merged. */
 export interface Fault {
   operation: Operation | '*';
@@ -25,8 +28,11 @@ export interface Fault {
   times?: number;
   /** Number of matching requests that pass unchanged before the fault applies. */
   skip?: number;
-  /** Limits the fault to requests with this chunk hash, with this file name, or (`several`) for more than one chunk. */
-  match?: { hash?: string; fileName?: string; several?: boolean };
+  /**
+   * Limits the fault to requests with this chunk hash, with this file name, for more than one chunk (`several`), or to batches of
+   * this kind with one of these files.
+   */
+  match?: { hash?: string; fileName?: string; several?: boolean; kind?: BatchKind; fileNames?: string[] };
   /** Delay before the request is handled. */
   delayMs?: number;
   /** Promise to wait for before the request is handled. For tests in the same process. */
@@ -99,8 +105,10 @@ export interface LogEntry {
   hash?: string;
   /** For `chunks`, `commit` and `batch`: the hashes in the request. */
   hashes?: string[];
-  /** For `batch`: the number of its files. */
+  /** For `batch`: what it does, the number of its files, and their names. */
+  kind?: BatchKind;
   files?: number;
+  fileNames?: string[];
   /** For `chunks` and `batch`: the hashes that got a URL. The other chunks were already stored. */
   presigned?: string[];
   sizeBytes?: number;
@@ -120,6 +128,9 @@ export interface StruckRequest {
   operation: Operation;
   hashes?: string[];
   fileName?: string | undefined;
+  /** For `batch`. */
+  kind?: BatchKind | undefined;
+  fileNames?: readonly string[] | undefined;
 }
 
 /** Faults, throttling and log of one service. */
@@ -189,13 +200,15 @@ export function createFaults(): Faults {
     get network() {
       return network;
     },
-    strike({ operation, hashes = [], fileName }) {
+    strike({ operation, hashes = [], fileName, kind, fileNames = [] }) {
       let result: Partial<Fault> = {};
       for (const entry of armed) {
         const { match } = entry.fault;
         if (!matches(entry.fault.operation, operation)) continue;
         if (match?.hash !== undefined && !hashes.includes(match.hash)) continue;
         if (match?.fileName !== undefined && match.fileName !== fileName) continue;
+        if (match?.kind !== undefined && match.kind !== kind) continue;
+        if (match?.fileNames && !match.fileNames.some((name) => fileNames.includes(name))) continue;
         if (match?.several && hashes.length < 2) continue;
         if (entry.skip > 0) {
           entry.skip -= 1;

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Clock } from './clock.ts';
-import type { Fault, Faults, LogEntry, Operation } from './faults.ts';
+import type { BatchKind, Fault, Faults, LogEntry, Operation } from './faults.ts';
 import { type Network, pause, untilAborted } from './network.ts';
 import type { Env, Parts } from './parts.ts';
 import { Refusal, readText } from './refusal.ts';
@@ -110,8 +110,8 @@ export function createGate(parts: Parts, faults: Faults, network: Network): Gate
     faults.record(entry, c.req.header('authorization'));
     await network.latency(gone.signal);
     await lookInto(c, parts, entry);
-    const about = { operation: entry.operation, hashes: entry.hashes ?? [], fileName: entry.fileName };
-    const fault = faults.strike(about);
+    const { operation, hashes = [], fileName, kind, fileNames } = entry;
+    const fault = faults.strike({ operation, hashes, fileName, kind, fileNames });
     if (fault.withoutCors) withoutCors.add(outgoing);
     await hold(fault, gone.signal);
     const destroy = (): void => {
@@ -227,15 +227,28 @@ async function lookInto(c: Context<Env>, { seal }: Parts, entry: LogEntry): Prom
   try {
     const body = JSON.parse(text) as Record<string, unknown>;
     entry.fields = Object.keys(body);
-    const files = [body.open, body.commit].find(Array.isArray) as unknown[] | undefined;
-    if (files) entry.files = files.length;
-    if (files) entry.hashes = files.flatMap((file) => stringsOf(Object(file).hashes));
+    const kind = (['open', 'commit'] as const).find((name) => Array.isArray(body[name]));
+    if (kind) await lookIntoBatch(body[kind] as unknown[], kind, seal, entry);
     else if (Array.isArray(body.hashes)) entry.hashes = stringsOf(body.hashes);
     if (typeof body.file_name === 'string') entry.fileName = body.file_name;
     if (typeof body.file_size === 'number') entry.sizeBytes = body.file_size;
   } catch {
     entry.fields = [];
   }
+}
+
+async function lookIntoBatch(
+  files: readonly unknown[],
+  kind: BatchKind,
+  seal: Parts['seal'],
+  entry: LogEntry,
+): Promise<void> {
+  const nameOf = async ({ file_name: name, session }: Record<string, unknown>): Promise<unknown> =>
+    typeof session === 'string' ? (await seal.openPassport(session))?.fileName : name;
+  entry.kind = kind;
+  entry.files = files.length;
+  entry.fileNames = stringsOf(await Promise.all(files.map(async (file) => nameOf(Object(file)))));
+  entry.hashes = files.flatMap((file) => stringsOf(Object(file).hashes));
 }
 
 /** Returns the response with a body that is cut or stalled halfway. */
