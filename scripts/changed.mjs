@@ -37,7 +37,10 @@ const TABLE = [
     tests: ['test/package/readme.test.ts', 'test/package/samples.test.ts'],
   },
   { changed: EXAMPLE, tests: [EXAMPLES_TEST] },
-  { changed: /^docs\/faults\.md$/, tests: ['test/e2e/fault-matrix.test.ts'] },
+  {
+    changed: /^docs\/faults\.md$/,
+    tests: ['test/e2e/fault-matrix.test.ts', 'test/engine/batch-faults.test.ts'],
+  },
   { changed: /^(?:test|src)\//, tests: ['test/package/acceptance.test.ts'], isSmall: true },
 ];
 

@@ -56,6 +56,18 @@ function coverOf(rows, linesOf) {
   return chosen;
 }
 
+/** Returns the rows of each table of faults in a document. */
+function faultTables(text) {
+  const tables = text.split('\n\n').filter((part) => part.startsWith('| Fault |'));
+  return tables.map((table) => {
+    const [header, , ...faults] = table
+      .trim()
+      .split('\n')
+      .map((line) => line.slice(2, -2).split(' | '));
+    return { header, faults };
+  });
+}
+
 /**
  * Returns the faults that are not mutants of `src`, with the test file that detects each: the security rules, the faulty services
  * of `conform`, and the cells of docs/faults.md.
@@ -69,24 +81,22 @@ function readFaults(root) {
       file: 'test/server/conform.test.ts',
     })),
   );
-  const [header, ...faults] = textOf('docs/faults.md')
-    .replace(/^.*(?=^\| Fault \|)/ms, '')
-    .split('\n')
-    .filter((line) => line.startsWith('| '))
-    .map((line) => line.slice(2, -2).split(' | '));
   const offline = 'offline for a while';
-  const cells = filesUnder(root, ['test/e2e'], /^fault-matrix.*\.test\.ts$/).flatMap((file) => {
-    const text = textOf(file);
-    const isOffline = text.includes(`fault === '${offline}'`);
-    const columns = header.filter((column) => isOffline || text.includes(`'${column}'`));
-    return faults.flatMap(([fault, ...outcomes]) =>
-      outcomes
-        .map((outcome, index) => ({ outcome, column: header[index + 1] }))
-        .filter(({ outcome, column }) => outcome !== '—' && columns.includes(column))
-        .filter(() => (fault === offline) === isOffline)
-        .map(({ column }) => ({ fault: `${fault} of ${column}`, file })),
-    );
-  });
+  const tests = filesUnder(root, ['test/e2e', 'test/engine'], /^(?:fault-matrix.*|batch-faults)\.test\.ts$/);
+  const cells = faultTables(textOf('docs/faults.md')).flatMap(({ header, faults }) =>
+    tests.flatMap((file) => {
+      const text = textOf(file);
+      const isOffline = text.includes(`fault === '${offline}'`);
+      const columns = header.filter((column) => isOffline || text.includes(`'${column}'`));
+      return faults.flatMap(([fault, ...outcomes]) =>
+        outcomes
+          .map((outcome, index) => ({ outcome, column: header[index + 1] }))
+          .filter(({ outcome, column }) => outcome !== '—' && columns.includes(column))
+          .filter(() => (fault === offline) === isOffline)
+          .map(({ column }) => ({ fault: `${fault} of ${column}`, file })),
+      );
+    }),
+  );
   return [...rules, ...services, ...cells];
 }
 

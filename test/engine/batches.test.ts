@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import type { LogEntry } from '../../demo/server/faults.ts';
-import { addFault, clearFaults, findReference, logOf, tokenOf } from '../service/reference.ts';
+import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { newStore, type World, type WorldOptions, world } from '../support/world.ts';
@@ -114,40 +114,6 @@ describe('many small files', () => {
     expect(await countStored(files)).to.equal(COUNT);
     expect(engine.details('upload-completed')).to.have.length(COUNT);
   });
-
-  for (const [what, fault] of Object.entries<object>({
-    ...Object.fromEntries(
-      [400, 403, 404, 408, 409, 410, 412, 413, 422, 429, 500, 501, 502, 503, 504, 507].map((status) => [
-        `a ${status}`,
-        { status },
-      ]),
-    ),
-    'a connection cut before the body': { cut: 'before-body' },
-    'a connection cut in the middle': { cut: 'mid-answer' },
-    HTML: { status: 200, body: '<html>', contentType: 'text/html' },
-    'a redirect': { redirect: 'https://other.test' },
-    'no CORS headers': { withoutCors: true },
-  }))
-    it(`are uploaded if a batch has ${what}`, () =>
-      captureWarnings(async () => {
-        const engine = await openPage();
-        await addFault({ operation: 'batch', ...fault });
-        await engine.uploader.addFiles(small(8));
-        expect(await areOver(engine)).to.deep.equal(allDone(8));
-      }));
-
-  for (const status of [400, 401, 403, 404, 409, 413, 429, 500, 501, 503, 504, 507])
-    it(`are uploaded if each batch has a ${status}, and single requests succeed`, () =>
-      captureWarnings(async (warned) => {
-        const engine = await openPage({ batchPath: BATCHES.batchPath });
-        const log = await logFromNow();
-        await addFault({ operation: 'batch', status, times: -1 });
-        await engine.uploader.addFiles(small());
-        expect(await areOver(engine)).to.deep.equal(allDone());
-        await clearFaults();
-        expect(countOf(await log(), 'batch')).to.be.lessThan(COUNT);
-        expect(warned.filter((line) => line.includes('batch-path'))).to.have.length.at.most(2);
-      }));
 
   it('are uploaded one by one by a service without batches, with one warning', () =>
     captureWarnings(async (warned) => {
