@@ -77,6 +77,12 @@ const addNew = fc
     }),
   );
 
+/** Files that are added together, so that some of them share requests in a simulation with batches. */
+const addMany: fc.Arbitrary<Named> = tabNumber.map((at) => ({
+  text: `add many new files in tab ${at}`,
+  step: (world) => world.addNew(world.tabs[at % world.tabs.length] as Tab, 'plain', Array(12).fill(700)),
+}));
+
 /** What lasts until the end of the simulation, while new files have to end without help. */
 const weather: fc.Arbitrary<Named> = fc.constantFrom<Named[]>(
   { text: 'the second storage is silent', step: ({ service }) => Object.assign(service, { isSilent: true }) },
@@ -112,6 +118,7 @@ const weather: fc.Arbitrary<Named> = fc.constantFrom<Named[]>(
 export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
   { weight: 5, arbitrary: add },
   { weight: 3, arbitrary: addNew },
+  { weight: 1, arbitrary: addMany },
   { weight: 8, arbitrary: weather },
   { weight: 2, arbitrary: one('pause', (uploader, id) => uploader.pause(id)) },
   { weight: 2, arbitrary: one('resume', (uploader, id) => uploader.resume(id)) },

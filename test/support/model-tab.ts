@@ -9,6 +9,7 @@ import type { Calls, CommitAnswer, Put, WithToken } from '../../src/core/types.t
 import { type ConnectOptions, connect, type ServiceClient } from '../../src/engine/connection.ts';
 import { type SettingsInput, Uploader, type UploaderOptions } from '../../src/engine/uploader.ts';
 import { HashPool } from '../../src/pipeline/hash-pool.ts';
+import { createCalls } from '../../src/service/client.ts';
 import { fileOf } from './bytes.ts';
 import { settled } from './collect.ts';
 import type { World } from './model.ts';
@@ -191,27 +192,25 @@ export class Tab {
     return `${this.input.owner || 'nobody'}.${this.#tokenCount}`;
   }
 
-  /** Opens a client whose calls go to the scripted service, with the token of the real sign-in session. */
+  /**
+   * Opens a client whose calls go to the service of the simulation, with the token of the real sign-in session: in requests with
+   * batches, or without requests.
+   */
   #connect(settings: Settings, report: Report, options: ConnectOptions): ServiceClient {
     const client = connect(settings, report, options);
-    const { calls, put } = this.#service;
-    const { owner } = settings;
-    const authorized = <T>(call: () => Promise<T>, signal: AbortSignal, as: WithToken): Promise<T> =>
-      as((token) => {
+    const { put } = this.#service;
+    const withToken: WithToken = (call, signal) =>
+      client.auth.withToken((token) => {
+        const { owner } = settings;
         if (owner && token && !token.startsWith(`${owner}.`))
           this.#world.fault(`a call of ${owner} with the token ${token}`);
-        return call();
+        return call(token);
       }, signal);
-    const { withToken } = client.auth;
-    const checked: Calls = {
-      openSession: (input, signal) => authorized(() => calls.openSession(input, signal), signal, withToken),
-      presign: (session, chunks, signal) =>
-        authorized(() => calls.presign(session, chunks, signal), signal, withToken),
-      commit: (session, proof, signal, options) =>
-        authorized(() => this.#commit(session, proof, signal, options), signal, withToken),
-      cancel: (session, signal, as = withToken) =>
-        authorized(() => calls.cancel(session, signal), signal, as),
-    };
+    const calls = settings.batchPath
+      ? createCalls(settings, withToken, options)
+      : this.#scriptedCalls(withToken);
+    const { commit } = calls;
+    const checked: Calls = { ...calls, ...(commit && { commit: (...asked) => this.#commit(commit, asked) }) };
     const { hash: algorithm, workerUrl } = settings;
     // Shorter times let a simulation end sooner.
     const pool = new HashPool({ algorithm, workerUrl, slowMs: SLOW_MS });
@@ -220,6 +219,17 @@ export class Tab {
       client.close();
     };
     return { ...client, calls: checked, pool, put: (...asked) => this.#counted(put, ...asked), close };
+  }
+
+  #scriptedCalls(withToken: WithToken): Calls {
+    const { calls } = this.#service;
+    return {
+      openSession: (input, signal) => withToken(() => calls.openSession(input, signal), signal),
+      presign: (session, chunks, signal) => withToken(() => calls.presign(session, chunks, signal), signal),
+      commit: (session, proof, signal, options) =>
+        withToken(() => calls.commit(session, proof, signal, options), signal),
+      cancel: (session, signal, as = withToken) => as(() => calls.cancel(session, signal), signal),
+    };
   }
 
   /** Sends a PUT, and checks that no more run than slots are allowed. */
@@ -236,14 +246,17 @@ export class Tab {
   }
 
   /** Notes a commit that was sent and has no answer, because it was lost or aborted: its upload may be complete. */
-  async #commit(...[session, proof, signal, options]: Parameters<Commit>): Promise<CommitAnswer> {
+  async #commit(
+    commit: Commit,
+    [session, proof, signal, options]: Parameters<Commit>,
+  ): Promise<CommitAnswer> {
     let isSent = false;
     const onSend = async (): Promise<void> => {
       await options?.onSend?.();
       isSent = true;
     };
     try {
-      return await this.#service.calls.commit(session, proof, signal, { ...options, onSend });
+      return await commit(session, proof, signal, { ...options, onSend });
     } catch (error) {
       const { status = 0 } = error instanceof UploaderError ? error : {};
       if (isSent && !(status >= 400 && status < 500)) this.#world.service.noteUnanswered(session);

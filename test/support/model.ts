@@ -9,8 +9,10 @@ import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts'
 import { fileOf } from './bytes.ts';
 import { jumpClock } from './clock.ts';
 import { quietFor, rest, settled } from './collect.ts';
+import { HTTP_PATHS, serveModel } from './model-http.ts';
 import { ModelService } from './model-service.ts';
 import { FILES, isOnSecondStorage, Tab } from './model-tab.ts';
+import { ScriptedService } from './scripted-service.ts';
 import { SlowDrive } from './slow-worker.ts';
 import { ENGINE_SETTINGS } from './world.ts';
 
@@ -65,6 +67,8 @@ export class World {
   readonly random: () => number;
   /** In every second simulation, calls need a token of the page. */
   readonly auth: 'none' | 'token';
+  /** In two of five simulations, the real client sends the calls, and small files share their requests. */
+  readonly #hasBatches: boolean;
   readonly #owner: string;
   readonly #id = crypto.randomUUID();
   readonly #faults: string[] = [];
@@ -72,6 +76,7 @@ export class World {
   readonly #pending = new Map<Promise<unknown>, string>();
   #step = '';
   readonly #undo: (() => void)[] = [];
+  readonly #endService: () => void;
   faultRate = 0;
   changeCount = 0;
   /** False if the page has no token. */
@@ -83,9 +88,12 @@ export class World {
   constructor(seed: number, store: UploadStore) {
     this.random = randomOf(seed);
     this.auth = seed % 2 === 0 ? 'none' : 'token';
+    this.#hasBatches = seed % 5 < 2;
     this.#owner = seed % 3 === 0 ? '' : 'ann';
     this.store = store;
     this.service = new ModelService(this.random, isOnSecondStorage, () => this.changeNetwork());
+    const tickets = Object.assign(new ScriptedService(), { stored: this.service.stored });
+    this.#endService = serveModel(`${this.#id}.test`, this, (hashes) => tickets.tickets(hashes));
     this.open();
   }
 
@@ -93,6 +101,7 @@ export class World {
     return {
       ...ENGINE_SETTINGS,
       baseUrl: `https://${this.#id}.test`,
+      ...(this.#hasBatches && HTTP_PATHS),
       auth: this.auth,
       // Most simulations start with an owner, so that one change of the owner is enough to leave uploads behind.
       owner: this.#owner,
@@ -198,6 +207,7 @@ export class World {
     } finally {
       for (const undo of this.#undo.reverse()) undo();
       await Promise.all(this.tabs.map(({ uploader }) => uploader.close()));
+      this.#endService();
       this.drive.close();
     }
     await this.#released();
