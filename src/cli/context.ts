@@ -167,8 +167,10 @@ export class Context {
   async require(operation: Operation): Promise<void> {
     this.urlOf(operation);
     if (this.options.given.includes(operation)) return;
-    if (await this.#isAbsent(operation))
-      throw new Skip(`there is no ${operation} operation; set --${operation}-path if there is one`);
+    if (!(await this.#isAbsent(operation))) return;
+    // Something else may have responded, or the operation with mistakes.
+    const response = operation === 'batch' ? ` (${describe(await this.batch())})` : '';
+    throw new Skip(`there is no ${operation} operation${response}; set --${operation}-path if there is one`);
   }
 
   async #isAbsent(operation: Operation): Promise<boolean> {
@@ -178,6 +180,13 @@ export class Context {
     }
     const response = operation === 'commit' ? (await this.round()).commits[0] : await this.canceled();
     return !response || ABSENT.includes(response.status);
+  }
+
+  /** Throws `Skip` if the service has no batches, or if one of a single file fails: `batch-status` says why. */
+  async requireBatch(): Promise<void> {
+    await this.require('batch');
+    const first = await this.batch();
+    if (first.status !== 200 || !listIn(first)) throw new Skip('a batch of one file fails');
   }
 
   /** The response to the first batch, which opens a file. */

@@ -218,6 +218,13 @@ describe('conform finds the fault of a service that', () => {
     }
   });
 
+  test('has no batches at the given path, in one failure', async () => {
+    service.mutation = onlyFor(BATCH, (passing) => respond(passing, 404));
+    const report = await runConform({ ...options, only: 'batch-' });
+    assert.match(failuresOf(report).join(), /^batch-status: expected 200 with answers, received 404 /);
+    assert.equal(failuresOf(report).length, 1);
+  });
+
   test('(and leaves no session of a batch that is neither committed nor canceled)', async () => {
     const [left, ended]: Set<string>[] = [new Set(), new Set()];
     service.mutation = {

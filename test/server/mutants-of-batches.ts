@@ -28,6 +28,17 @@ const failsWith = (kind: 'open' | 'commit'): Mutation =>
     if (answers.some(({ status }: Json) => status >= 400)) respond(passing, 400);
   });
 
+/** Answers the first commit of files in a batch with `answer` for each. */
+function pendingOnce(answer: Json): Mutation {
+  let isFirst = true;
+  return onlyFor(BATCH, (passing) => {
+    const { commit } = jsonOf(passing.body);
+    if (!isFirst || !Array.isArray(commit) || !isOk(passing)) return;
+    isFirst = false;
+    respond(passing, 200, { answers: commit.map(() => answer) });
+  });
+}
+
 /** Changes the files of each batch that opens some, before the service has them. */
 const opening = (change: (files: Json[]) => void): Mutation => ({
   before: (passing) => {
@@ -107,6 +118,11 @@ export const BATCH_MUTANTS: readonly Mutant[] = [
     fault: 'answers files that it refuses after all others',
     check: 'batch-file-error',
     service: changed(BATCH, ({ answers }) => answers.sort((a: Json, b: Json) => a.status - b.status)),
+  },
+  {
+    fault: 'refuses a file with 401',
+    check: 'batch-file-error',
+    service: each((answer) => answer.status >= 400 && Object.assign(answer, { status: 401 })),
   },
   {
     fault: 'has the chunks of another file if one is refused',
@@ -221,6 +237,11 @@ export const BATCH_MUTANTS: readonly Mutant[] = [
     fault: 'writes the seconds as a text',
     check: 'batch-retry-after',
     service: each((answer) => Object.assign(answer, { retry_after: '5' })),
+  },
+  {
+    fault: 'writes the seconds until a commit is repeated as a text',
+    check: 'batch-retry-after',
+    service: pendingOnce({ status: 202, body: {}, retry_after: '1' }),
   },
   {
     fault: 'takes ten files in a batch',
