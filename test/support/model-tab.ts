@@ -199,18 +199,25 @@ export class Tab {
   #connect(settings: Settings, report: Report, options: ConnectOptions): ServiceClient {
     const client = connect(settings, report, options);
     const { put } = this.#service;
-    const withToken: WithToken = (call, signal) =>
-      client.auth.withToken((token) => {
-        const { owner } = settings;
-        if (owner && token && !token.startsWith(`${owner}.`))
-          this.#world.fault(`a call of ${owner} with the token ${token}`);
-        return call(token);
-      }, signal);
+    const { owner } = settings;
+    const checkedBy =
+      (as: WithToken): WithToken =>
+      (call, signal) =>
+        as((token) => {
+          if (owner && token && !token.startsWith(`${owner}.`))
+            this.#world.fault(`a call of ${owner} with the token ${token}`);
+          return call(token);
+        }, signal);
+    const withToken = checkedBy(client.auth.withToken);
     const calls = settings.batchPath
       ? createCalls(settings, withToken, options)
       : this.#scriptedCalls(withToken);
-    const { commit } = calls;
-    const checked: Calls = { ...calls, ...(commit && { commit: (...asked) => this.#commit(commit, asked) }) };
+    const { commit, cancel } = calls;
+    const checked: Calls = {
+      ...calls,
+      ...(commit && { commit: (...asked) => this.#commit(commit, asked) }),
+      ...(cancel && { cancel: (session, signal, as) => cancel(session, signal, as && checkedBy(as)) }),
+    };
     const { hash: algorithm, workerUrl } = settings;
     // Shorter times let a simulation end sooner.
     const pool = new HashPool({ algorithm, workerUrl, slowMs: SLOW_MS });
