@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import type { LogEntry } from '../../demo/server/faults.ts';
-import { addFault, clearFaults, findReference, logOf } from '../service/reference.ts';
+import { addFault, clearFaults, countFiles, findReference, logOf } from '../service/reference.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { causeOf, type FaultCell, readCells } from '../support/faults.ts';
@@ -48,7 +48,7 @@ function outcomeOf({ column, mode }: Cell, log: readonly LogEntry[]): string {
   return names.some((name) => isAlone(name) || batchCount(name) > 1) ? 'sent again' : 'continues';
 }
 
-/** Uploads the files of a cell. Resolves with their outcome, or with what became of those that did not arrive once. */
+/** Uploads the files of a cell. Resolves with their outcome; if not each is stored once, with their errors or their number. */
 async function runCell(cell: Cell, storageUrl: string): Promise<string> {
   const engine = await world({
     service: 'reference',
@@ -77,6 +77,8 @@ async function runCell(cell: Cell, storageUrl: string): Promise<string> {
   );
   const failed = engine.details('upload-failed').map(({ code }) => `failed: ${code}`);
   if (failed.length > 0) return failed.join();
+  const storedCount = await countFiles(files.map(({ name }) => name));
+  if (storedCount !== COUNT) return `${storedCount} files are stored`;
   const log = await logOf({});
   return outcomeOf(
     cell,

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import type { LogEntry } from '../../demo/server/faults.ts';
-import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
+import { addFault, countFiles, logOf, tokenOf } from '../service/reference.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { newStore, type World, type WorldOptions, world } from '../support/world.ts';
@@ -40,15 +40,7 @@ const areOver = async (engine: Engine): Promise<readonly string[]> => {
 };
 const allDone = (count = COUNT): string[] => Array(count).fill('done');
 
-/** Resolves with the number of files of these names that the service has. */
-async function countStored(files: readonly File[]): Promise<number> {
-  const { baseUrl } = await findReference();
-  const headers = { authorization: `Bearer ${await tokenOf('alice')}` };
-  const response = await fetch(`${baseUrl}/files?parent_id=folder-a`, { headers });
-  const { files: stored } = (await response.json()) as { files: { file_name: string }[] };
-  const names = new Set(files.map(({ name }) => name));
-  return stored.filter(({ file_name }) => names.has(file_name)).length;
-}
+const countStored = (files: readonly File[]): Promise<number> => countFiles(files.map(({ name }) => name));
 
 describe('many small files', () => {
   it('share their requests, and are all on the service', async () => {

@@ -96,3 +96,12 @@ export const openSession = (
   fileName: string,
   { parentId = 'folder-a', fileSize = 1000 } = {},
 ): Promise<Session> => calls.openSession({ parentId, fileName, fileSize }, forever);
+
+/** Resolves with the number of files that the service has by these names. */
+export async function countFiles(names: readonly string[]): Promise<number> {
+  const { baseUrl } = await findReference();
+  const headers = { authorization: `Bearer ${await tokenOf('alice')}` };
+  const response = await fetch(`${baseUrl}/files?parent_id=folder-a`, { headers });
+  const { files } = (await response.json()) as { files: { file_name: string }[] };
+  return files.filter(({ file_name }) => names.includes(file_name)).length;
+}
