@@ -31,7 +31,7 @@ const demo: UserConfig = {
   cacheDir: path('node_modules/.vite'),
   resolve: {
     alias: [
-      { find: /^secure-uploader\/engine$/, replacement: path('src/engine/uploader.ts') },
+      { find: /^secure-uploader\/engine$/, replacement: path('src/engine.ts') },
       { find: /^secure-uploader\/login$/, replacement: path('src/login.ts') },
       { find: /^secure-uploader\/locales$/, replacement: path('src/locales.ts') },
       { find: /^secure-uploader\/locales\/([\w-]+)$/, replacement: `${path('src/locales')}/$1.ts` },

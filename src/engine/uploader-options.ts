@@ -15,7 +15,11 @@ export interface UploaderOptions {
   readonly policy?: RetryPolicy;
   /** Time in which the service has to complete a commit that it has accepted (202), in milliseconds. Defaults to one hour. */
   readonly commitDeadlineMs?: number;
-  /** Store for saved uploads. Defaults to IndexedDB. */
+  /**
+   * Store for saved uploads, by default IndexedDB. Tests have stores of their own.
+   *
+   * @internal
+   */
   readonly store?: UploadStore;
   /**
    * Called after each step of an upload and each sign-in. Spans have no names, URLs or secrets. The code for it is loaded on

@@ -86,7 +86,8 @@ export class Uploader {
   #problem: unknown;
   readonly #trace: ReturnType<typeof createLateTrace>;
 
-  constructor(settings: SettingsInput, { connect: open = connect, ...options }: UploaderOptions = {}) {
+  constructor(settings: SettingsInput, given: UploaderOptions = {}) {
+    const { connect: open = connect, ...options } = given;
     if (!globalThis.location) throw new UploaderError('bad-config', 'Uploader runs in browsers only');
     warnLate('warnOfOptions', options);
     this.#warn = warnOnce(options.warn);
@@ -500,20 +501,3 @@ export class Uploader {
     this.#connections.closeUnused(open.map(({ connection }) => connection));
   }
 }
-
-export type * from '../core/auth-options.ts';
-export type * from '../core/changes.ts';
-export {
-  createSettings,
-  type GetToken,
-  type Profile,
-  type Settings,
-  type SettingsInput,
-} from '../core/config.ts';
-export { ERROR_CODES, type ErrorCode } from '../core/error-codes.ts';
-export { UploaderError } from '../core/errors.ts';
-export type { PauseReason, Phase } from '../core/phases.ts';
-export type { RetryPolicy } from '../core/retries.ts';
-export type * from '../core/types.ts';
-export type { Diagnosis, Problem, Span } from './trace.ts';
-export type { UploaderOptions } from './uploader-options.ts';

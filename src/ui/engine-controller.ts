@@ -3,7 +3,8 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
 import type { SettingsInput } from '../core/config.ts';
-import { Uploader, type UploaderOptions } from '../engine/uploader.ts';
+import { Uploader } from '../engine/uploader.ts';
+import type { UploaderOptions } from '../engine/uploader-options.ts';
 import { pageOf } from './page.ts';
 
 export interface EngineHost extends ReactiveControllerHost, HTMLElement {

@@ -2,16 +2,11 @@
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
+import type { ErrorCode } from '../../src/core/error-codes.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { AuthState, Calls, CommitProof, Session } from '../../src/core/types.ts';
 import { type Diagnosis, type Span, Trace } from '../../src/engine/trace.ts';
-import type {
-  AuthState,
-  Calls,
-  CommitProof,
-  ErrorCode,
-  Session,
-  Uploader,
-} from '../../src/engine/uploader.ts';
+import type { Uploader } from '../../src/engine/uploader.ts';
 import { addFault, findReference, tokenOf, uniqueName } from '../service/reference.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';

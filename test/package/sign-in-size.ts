@@ -129,7 +129,7 @@ describe('A page whose app supplies tokens', () => {
   });
 
   test('downloads the engine alone', async (t) => {
-    const { initialBytes } = await bundle(await sharedApp(), 'strict', [], 'engine/uploader.js');
+    const { initialBytes } = await bundle(await sharedApp(), 'strict', [], 'engine.js');
     printSize(t, 'engine', initialBytes);
     assert.ok(initialBytes > 0);
   });

@@ -1,7 +1,8 @@
 // What a user, the page, the service and the clock may do to uploads, as random commands.
 
 import fc from 'fast-check';
-import type { SettingsInput, Uploader } from '../../src/engine/uploader.ts';
+import type { SettingsInput } from '../../src/core/config.ts';
+import type { Uploader } from '../../src/engine/uploader.ts';
 import { settled } from './collect.ts';
 import { CHUNK_SIZES, type World } from './model.ts';
 import { FILES, type Tab } from './model-tab.ts';

@@ -2,7 +2,6 @@
 
 import type {
   AuthOptions,
-  EngineOptions,
   ErrorCode,
   Idp,
   LoginMessages,
@@ -74,7 +73,7 @@ element.responseMode = 'form_post';
 element.onConflict = 'overwrite';
 is<Is<SettingsInput['auth'], SecureUploader['auth']>>();
 is<Is<SecureUploader['authOptions'], AuthOptions | undefined>>();
-is<Is<SecureUploader['engineOptions'], EngineOptions | undefined>>();
+is<Is<SecureUploader['engineOptions'], UploaderOptions | undefined>>();
 is<Is<UploaderOptions['commitDeadlineMs'], number | undefined>>();
 is<Is<SecureUploader['idps'], readonly Idp[]>>();
 is<Is<SecureUploader['messages'], Partial<Messages & LoginMessages>>>();

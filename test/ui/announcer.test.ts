@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import { file, snapshot } from '../../demo/states/snapshots.ts';
-import { type Change, ENGLISH, type Snapshot } from '../../src/index.ts';
+import type { Change } from '../../src/core/changes.ts';
+import { ENGLISH, type Snapshot } from '../../src/index.ts';
 import { Announcer } from '../../src/ui/announcer.ts';
 import { createFormat } from '../../src/ui/format.ts';
 import { type Clock, stopClock } from '../support/clock.ts';

@@ -1,6 +1,7 @@
 // An announcer and what it says, for tests of announcements.
 
-import { type Change, ENGLISH, type Snapshot } from '../../src/index.ts';
+import type { Change } from '../../src/core/changes.ts';
+import { ENGLISH, type Snapshot } from '../../src/index.ts';
 import { Announcer } from '../../src/ui/announcer.ts';
 import { createFormat } from '../../src/ui/format.ts';
 

@@ -3,7 +3,7 @@
 import { oneEvent } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
 import '../../src/define.ts';
-import type { SecureUploaderEvents } from '../../src/index.ts';
+import type { SecureUploaderEvents } from '../../src/ui/event-map.ts';
 import { waits } from '../support/waits.ts';
 
 /** Resolves with the next event named `name`. Call this function before the action that causes the event. */

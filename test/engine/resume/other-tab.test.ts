@@ -1,7 +1,7 @@
 // A saved upload that another tab runs while the page opens, and two uploaders on one page.
 
 import { expect } from '@open-wc/testing';
-import type { UploaderOptions } from '../../../src/engine/uploader.ts';
+import type { UploaderOptions } from '../../../src/engine/uploader-options.ts';
 import type { UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
 import { speedUp, stopClock } from '../../support/clock.ts';
