@@ -48,7 +48,7 @@ export async function startPanel(
   element.addEventListener('upload-progress', ({ detail: { phase } }) => {
     const { files, totals } = element.snapshot;
     const { storedBytes, sentBytes, sizeBytes } = totals;
-    const isWaiting = phase !== 'uploading' || files.some(({ retryAt }) => retryAt);
+    const isWaiting = phase !== 'uploading' || files.some(({ retryAtMs }) => retryAtMs);
     if (isWaiting || brokenAt === undefined || storedBytes <= brokenAt) return;
     brokenAt = undefined;
     say(`${status.textContent} The upload continues at ${Math.floor((100 * sentBytes) / sizeBytes)} %.`);

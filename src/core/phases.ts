@@ -2,7 +2,7 @@
 
 /**
  * Phase of an upload. `hashing` lasts until the first PUT. An upload that waits for a retry keeps its phase, and has
- * `retryAt`.
+ * `retryAtMs`.
  */
 export type Phase =
   | 'queued'

@@ -328,10 +328,10 @@ export type FileFacts = AddedFile &
     readonly warning?: ErrorCode;
   };
 
-/** The next attempt after a failed request. Present until a request succeeds; `retryAt` is in the past while the attempt runs. */
+/** The next attempt after a failed request. Present until a request succeeds; `retryAtMs` is in the past while the attempt runs. */
 export interface NextAttempt {
   /** Time of the next attempt, epoch milliseconds. */
-  readonly retryAt: number;
+  readonly retryAtMs: number;
   /** Why the latest attempt failed. */
   readonly lastError: ErrorSnapshot;
 }

@@ -57,7 +57,7 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
 
 /** Returns the fields that do not depend on the phase. */
 function factsOf(file: FileSnapshot): FileFacts {
-  const { phase, pauseReason, retryAt, lastError, error, bytesPerSecond, remainingMs, ...facts } = file;
+  const { phase, pauseReason, retryAtMs, lastError, error, bytesPerSecond, remainingMs, ...facts } = file;
   return facts;
 }
 
@@ -68,13 +68,13 @@ function resumed(file: FileSnapshot, phase: ProgressDetail['phase']): FileSnapsh
 
 function progressed(
   file: FileSnapshot,
-  { phase, retryAt, lastError, ...numbers }: ProgressDetail,
+  { phase, retryAtMs, lastError, ...numbers }: ProgressDetail,
 ): FileSnapshot {
   const { warning: _warning, ...before } = factsOf(file);
   const facts = { ...before, ...numbers };
   if (phase === 'paused') return { ...facts, phase, pauseReason: file.pauseReason ?? 'user' };
   if (phase === 'failed' || phase === 'done' || phase === 'canceled') return { ...file, ...numbers };
-  return { ...facts, phase, ...(lastError && { retryAt, lastError }) };
+  return { ...facts, phase, ...(lastError && { retryAtMs, lastError }) };
 }
 
 /** Moves the entry `id` before the entry `beforeId`, or to the end. */

@@ -223,9 +223,9 @@ const running: Cells<Running> = {
   'commit-started': (model) => reach(model, 'committing'),
   'commit-accepted': (model) => reach(model, 'accepted'),
   'retry-scheduled': (model, { attempt, nowMs }) => {
-    const { phase, attempt: { retryAt } = { retryAt: 0 } } = model.state;
+    const { phase, attempt: { retryAtMs } = { retryAtMs: 0 } } = model.state;
     // Several requests may wait: the next attempt counts.
-    return retryAt > nowMs && retryAt <= attempt.retryAt
+    return retryAtMs > nowMs && retryAtMs <= attempt.retryAtMs
       ? inert(model)
       : showRetry(model, { phase, attempt });
   },

@@ -73,8 +73,8 @@ export interface RunTarget extends SlotUser {
 
 export type Send = (outcome: UploadOutcome) => void;
 
-const scheduleRetry = (send: Send, retryAt: number, error: UploaderError): void => {
-  const attempt = { retryAt, lastError: describeError(error) };
+const scheduleRetry = (send: Send, retryAtMs: number, error: UploaderError): void => {
+  const attempt = { retryAtMs, lastError: describeError(error) };
   send({ type: 'retry-scheduled', attempt, nowMs: Date.now() });
 };
 const endRetry = ({ attempt }: RunTarget, send: Send): void => {

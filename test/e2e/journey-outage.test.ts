@@ -41,7 +41,7 @@ async function beginOutage(attributes = ''): Promise<Page> {
 /** Lets the time pass that the page waits before its next attempt. */
 async function passWait(page: Page): Promise<void> {
   const [file] = await filesOf(page);
-  const waitMs = (file?.retryAt ?? 0) - (await nowOf(page));
+  const waitMs = (file?.retryAtMs ?? 0) - (await nowOf(page));
   if (waitMs > 0) await page.clock.runFor(waitMs + 1);
 }
 
@@ -51,7 +51,7 @@ test('an outage of ten minutes delays an upload, which then completes without th
     await page.clock.runFor(60_000);
     const [file] = await filesOf(page);
     assert.equal(file?.phase, 'uploading');
-    assert.ok((file?.retryAt ?? 0) - (await nowOf(page)) <= 10_000, 'at most 10 s between two attempts');
+    assert.ok((file?.retryAtMs ?? 0) - (await nowOf(page)) <= 10_000, 'at most 10 s between two attempts');
   }
   await page
     .locator('secure-uploader')

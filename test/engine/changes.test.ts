@@ -138,22 +138,22 @@ describe('the changes of one file', () => {
   it('include the time of the next attempt from the first failure until a request succeeds or sends bytes', async () => {
     const engine = world({ policy: { attempts: 3, baseMs: 0, capMs: 0 } });
     const network = (): UploaderError => new UploaderError('network', 'no line');
-    const retryAt = (): number | undefined => engine.row('a.bin')?.retryAt;
+    const retryAtMs = (): number | undefined => engine.row('a.bin')?.retryAtMs;
     await engine.uploader.addFiles([fileOf(8, 10, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(network());
     const open = await engine.service.nextRequest('open');
-    expect(retryAt()).to.be.within(Date.now() - 60_000, Date.now());
+    expect(retryAtMs()).to.be.within(Date.now() - 60_000, Date.now());
     open.answer();
     const presign = await engine.service.nextRequest('presign');
-    expect(retryAt()).to.equal(undefined);
+    expect(retryAtMs()).to.equal(undefined);
     presign.answer();
     (await engine.service.nextRequest('put')).refuse(network());
     (await engine.service.nextRequest('presign')).answer();
     const put = await engine.service.nextRequest('put');
-    expect(retryAt()).to.be.within(Date.now() - 60_000, Date.now());
+    expect(retryAtMs()).to.be.within(Date.now() - 60_000, Date.now());
     put.tell(4);
-    expect(retryAt()).to.equal(undefined);
-    const reported = engine.details('upload-progress').map(({ retryAt }) => retryAt !== undefined);
+    expect(retryAtMs()).to.equal(undefined);
+    const reported = engine.details('upload-progress').map(({ retryAtMs }) => retryAtMs !== undefined);
     // Counts changes to waiting, because a slow browser can report the same state more than once.
     expect(reported.filter((isWaiting, at) => isWaiting && !reported[at - 1])).to.have.length(2);
   });
@@ -164,13 +164,13 @@ describe('the changes of one file', () => {
     (await engine.service.nextRequest('open')).refuse(
       new UploaderError('service-failed', 'a secret', { status: 503 }),
     );
-    await until(() => engine.row('a.bin')?.retryAt !== undefined);
-    expect(engine.row('a.bin')?.retryAt).to.be.at.least(Date.now() - 1000);
+    await until(() => engine.row('a.bin')?.retryAtMs !== undefined);
+    expect(engine.row('a.bin')?.retryAtMs).to.be.at.least(Date.now() - 1000);
     const lastError = { code: 'service-failed', retryable: true, status: 503 };
     expect(engine.row('a.bin')?.lastError).to.deep.equal(lastError);
     expect(engine.details('upload-progress').at(-1)?.lastError).to.deep.equal(lastError);
     await engine.uploader.pause();
-    expect([engine.row('a.bin')?.retryAt, engine.row('a.bin')?.lastError]).to.deep.equal([
+    expect([engine.row('a.bin')?.retryAtMs, engine.row('a.bin')?.lastError]).to.deep.equal([
       undefined,
       undefined,
     ]);

@@ -71,7 +71,7 @@ describe('a session', () => {
       await engine.uploader.addFiles([fileOf(2, 10, 'small.bin')]);
       const patience = { status: 429, retryAfterMs: 1e9 };
       (await engine.service.nextRequest('open')).refuse(new UploaderError('rate-limited', 'slow', patience));
-      await until(() => engine.row('small.bin')?.retryAt !== undefined);
+      await until(() => engine.row('small.bin')?.retryAtMs !== undefined);
     };
     expect(await sessionsOf({}, slowDown)).to.equal(0);
   });

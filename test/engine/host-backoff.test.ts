@@ -17,7 +17,7 @@ describe('a service that responds with Retry-After', () => {
       const patience = { status: 429, retryAfterMs: 1e9 };
       const open = await engine.service.nextRequest('open');
       open.refuse(new UploaderError('rate-limited', 'slow down', patience));
-      await until(() => engine.row('a.bin')?.retryAt !== undefined);
+      await until(() => engine.row('a.bin')?.retryAtMs !== undefined);
       engine.service.answerAll();
       engine.uploader.configure({ ...engine.input, parentId: 'folder-b' });
       await engine.uploader.addFiles([fileOf(2, 10, 'b.bin')]);
@@ -66,7 +66,7 @@ describe('a service that is down', () => {
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin'), fileOf(2, 10, 'b.bin')]);
     for (const open of [await service.nextRequest('open'), await service.nextRequest('open')])
       open.refuse(new UploaderError('network', 'no line'));
-    await until(() => engine.uploader.snapshot.files.every(({ retryAt }) => retryAt !== undefined));
+    await until(() => engine.uploader.snapshot.files.every(({ retryAtMs }) => retryAtMs !== undefined));
     await engine.uploader.addFiles([fileOf(3, 10, 'c.bin')]);
     await until(() => engine.row('c.bin')?.lastError?.code === 'network');
     expect(service.count('open')).to.equal(2);

@@ -71,7 +71,7 @@ it('a service with invalid responses completes no upload without a receipt for e
     });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     // True if the next retry is more than a second away. The test does not wait that long.
-    const waits = (): boolean => (engine.row('a.bin')?.retryAt ?? 0) > Date.now() + 1000;
+    const waits = (): boolean => (engine.row('a.bin')?.retryAtMs ?? 0) > Date.now() + 1000;
     await until(() => engine.changeNames().some((name) => /completed|failed$/.test(name)) || waits());
     for (const { chunks } of engine.details('upload-completed')) {
       const tickets = said.filter((each) => each.path.endsWith('/chunks') && isOk(each));

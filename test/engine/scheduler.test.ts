@@ -175,7 +175,7 @@ describe('as many failing files as may run at once', () => {
           request.refuse(new UploaderError('service-failed', 'down', { status: 503 }));
         const started = (): readonly FileSnapshot[] =>
           uploader.snapshot.files.filter(({ phase }) => phase !== 'queued');
-        await until(() => started().every(({ retryAt }) => retryAt !== undefined));
+        await until(() => started().every(({ retryAtMs }) => retryAtMs !== undefined));
         expect(started()).to.have.length(expected);
         await clock.pass(1000);
         await settle();

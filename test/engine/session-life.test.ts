@@ -179,7 +179,7 @@ describe('a session that is lost', () => {
     engine.service.answerAll('open');
     await engine.uploader.addFiles([fileOf(1, 3000, 'a.bin')]);
     (await engine.service.nextRequest('presign')).refuse(gone());
-    await until(() => engine.row('a.bin')?.retryAt !== undefined);
+    await until(() => engine.row('a.bin')?.retryAtMs !== undefined);
     expect(engine.row('a.bin')?.lastError?.code).to.equal('session-expired');
   });
 
@@ -191,11 +191,11 @@ describe('a session that is lost', () => {
     (await engine.service.nextRequest('presign')).answer();
     const put = await engine.service.nextRequest('put');
     (await engine.service.nextRequest('presign')).refuse(gone());
-    await until(() => engine.row('a.bin')?.retryAt !== undefined);
+    await until(() => engine.row('a.bin')?.retryAtMs !== undefined);
     put.tell(500);
-    await until(() => engine.row('a.bin')?.retryAt === undefined);
+    await until(() => engine.row('a.bin')?.retryAtMs === undefined);
     put.answer();
-    await until(() => engine.row('a.bin')?.retryAt !== undefined);
+    await until(() => engine.row('a.bin')?.retryAtMs !== undefined);
     expect(engine.row('a.bin')?.lastError?.code).to.equal('session-expired');
   });
 });

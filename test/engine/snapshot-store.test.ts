@@ -23,7 +23,7 @@ const full = {
   phase: 'uploading',
   bytesPerSecond: 7,
   remainingMs: 8,
-  retryAt: 9,
+  retryAtMs: 9,
   lastError,
   warning: 'store-full',
 } as FileSnapshot;
@@ -112,14 +112,14 @@ describe('a file after a change', () => {
     [
       'has the time of its retry',
       full,
-      progress({ phase: 'uploading', retryAt: 4, lastError }),
-      { ...moved, phase: 'uploading', retryAt: 4, lastError },
+      progress({ phase: 'uploading', retryAtMs: 4, lastError }),
+      { ...moved, phase: 'uploading', retryAtMs: 4, lastError },
     ],
     [
       'is retried at 0 too',
       full,
-      progress({ phase: 'hashing', retryAt: 0, lastError }),
-      { ...moved, phase: 'hashing', retryAt: 0, lastError },
+      progress({ phase: 'hashing', retryAtMs: 0, lastError }),
+      { ...moved, phase: 'hashing', retryAtMs: 0, lastError },
     ],
     [
       'stays paused for its reason',
@@ -138,7 +138,7 @@ describe('a file after a change', () => {
         [
           `stays unchanged in the phase ${phase}`,
           { ...facts, phase: 'done' } as FileSnapshot,
-          progress({ phase, retryAt: 1, lastError }),
+          progress({ phase, retryAtMs: 1, lastError }),
           { ...moved, phase: 'done' },
         ] as const,
     ),

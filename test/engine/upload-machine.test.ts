@@ -99,10 +99,10 @@ describe('the upload table', () => {
   it('shows the next attempt of all waiting requests until a request succeeds', () => {
     const shownAtMs = (...events: UploadEvent[]): unknown => {
       const { state } = events.reduce((before, event) => reduce(before, event).model, at('uploading'));
-      return 'attempt' in state ? state.attempt?.retryAt : undefined;
+      return 'attempt' in state ? state.attempt?.retryAtMs : undefined;
     };
     const wait = (atMs: number, nowMs: number) =>
-      ({ type: 'retry-scheduled', generation, attempt: { retryAt: atMs, lastError }, nowMs }) as const;
+      ({ type: 'retry-scheduled', generation, attempt: { retryAtMs: atMs, lastError }, nowMs }) as const;
     const lastError = { code: 'network', retryable: true } as const;
     expect(shownAtMs(wait(50, 10), wait(30, 11))).to.equal(30);
     expect(shownAtMs(wait(30, 10), wait(50, 29))).to.equal(30);

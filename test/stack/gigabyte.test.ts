@@ -51,7 +51,7 @@ describe('1 GiB to Ceph RGW from a browser', () => {
     await store.kill();
     await processes[0]?.stop('SIGKILL');
     await page.waitForFunction(
-      () => document.querySelector('secure-uploader')?.snapshot.files.some(({ retryAt }) => retryAt),
+      () => document.querySelector('secure-uploader')?.snapshot.files.some(({ retryAtMs }) => retryAtMs),
       null,
       { polling: 100 },
     );

@@ -41,7 +41,7 @@ for (const sessions of ['memory', 'PostgreSQL'] as const)
       await hasStored(page, 20 * MIB);
       await store.interrupt();
       await page.waitForFunction(
-        () => document.querySelector('secure-uploader')?.snapshot.files.some(({ retryAt }) => retryAt),
+        () => document.querySelector('secure-uploader')?.snapshot.files.some(({ retryAtMs }) => retryAtMs),
         null,
         { polling: 100 },
       );

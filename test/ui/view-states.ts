@@ -79,18 +79,18 @@ export const VIEW_STATES: Readonly<Record<string, Shown>> = {
   'a row that is handed over, without a response': list(pdf('uploading', 0.999_999_5, speeds)),
   'a row that is sent, with a warning': list(pdf('uploading', 0.5, { warning: 'store-full' })),
   'a row that is retried soon': list(
-    pdf('uploading', 0.5, { ...speeds, retryAt: 1, lastError: { code: 'timeout', retryable: true } }),
+    pdf('uploading', 0.5, { ...speeds, retryAtMs: 1, lastError: { code: 'timeout', retryable: true } }),
   ),
   'a row that is retried later': list(
     pdf('uploading', 0.5, {
       ...speeds,
-      retryAt: 25_000,
+      retryAtMs: 25_000,
       lastError: { code: 'service-failed', retryable: true, status: 500 },
     }),
   ),
   'a row that is retried when the server is less busy': list(
     pdf('uploading', 0.5, {
-      retryAt: 25_000,
+      retryAtMs: 25_000,
       lastError: { code: 'rate-limited', retryable: true, status: 429 },
     }),
   ),
@@ -163,12 +163,12 @@ export const VIEW_STATES: Readonly<Record<string, Shown>> = {
   'the footer when one failed, one is canceled': list(failed('network'), pdf('canceled')),
   'the footer when one failed, one is sent': list(failed('network'), pdf('uploading', 0.5, speeds)),
   'the footer when all files wait to retry': list(
-    pdf('uploading', 0.5, { ...speeds, retryAt: 25_000 }),
-    pdf('uploading', 0.5, { retryAt: 12_000 }),
+    pdf('uploading', 0.5, { ...speeds, retryAtMs: 25_000 }),
+    pdf('uploading', 0.5, { retryAtMs: 12_000 }),
     pdf('queued'),
   ),
   'the footer when one file waits to retry': list(
-    pdf('uploading', 0.5, { retryAt: 25_000 }),
+    pdf('uploading', 0.5, { retryAtMs: 25_000 }),
     pdf('uploading', 0.5, speeds),
   ),
   // The drop zone.

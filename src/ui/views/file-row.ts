@@ -65,7 +65,7 @@ export function fileRow(
   const worded = (action: string, label: string, run: () => void): TemplateResult =>
     button(action, label, run, { ...inRow, name: messages.actionOn(label, name) });
   return html`<div
-    class="row ${phase} ${needsFile ? 'needs-file' : file.retryAt === undefined ? '' : 'retrying'} ${folderPath && 'inside'}"
+    class="row ${phase} ${needsFile ? 'needs-file' : file.retryAtMs === undefined ? '' : 'retrying'} ${folderPath && 'inside'}"
     part="file ${phase}${folder ? ' folder' : ''}"
     role="row"
     tabindex=${isTabStop ? 0 : -1}
@@ -87,7 +87,7 @@ export function fileRow(
             })
           : nothing
       }
-      ${statusOf(file, shownText(path.slice(folderPath.length, -1)), isMoving && phase !== 'hashing' && format.percent(sent), hasSharedReason, messages, format, secondsUntil(file.retryAt))}
+      ${statusOf(file, shownText(path.slice(folderPath.length, -1)), isMoving && phase !== 'hashing' && format.percent(sent), hasSharedReason, messages, format, secondsUntil(file.retryAtMs))}
       ${problem === undefined ? nothing : html`<p class="problem ${file.error ? 'error' : 'warning'}" part=${file.error ? 'error' : 'warning'}>${messages[problem]}</p>`}
       ${
         needsFile
@@ -129,7 +129,7 @@ function statusOf(
     ? folder.lostCount > 0
       ? messages.chooseAllAgain(folder.lostCount)
       : messages.doneOf(folder.doneCount, folder.fileCount)
-    : file.retryAt !== undefined
+    : file.retryAtMs !== undefined
       ? retryText(retryInS, messages, format)
       : phase === 'paused'
         ? hasSharedReason
@@ -137,7 +137,7 @@ function statusOf(
           : messages.pauseReasons[file.pauseReason]
         : messages.phases[isHandedOver(file) ? 'committing' : phase];
   const total = format.size(file.sizeBytes);
-  const isSending = phase === 'uploading' && file.retryAt === undefined && !isHandedOver(file);
+  const isSending = phase === 'uploading' && file.retryAtMs === undefined && !isHandedOver(file);
   const hasBegun = (isActive(phase) || phase === 'paused') && file.sentBytes > 0;
   const size = hasBegun ? messages.sizeOf(format.size(file.sentBytes), total) : total;
   const line = facts(

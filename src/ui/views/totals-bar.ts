@@ -57,7 +57,7 @@ export function totalsBar(
   const queuedCount = files.filter((file) => file.phase === 'queued').length;
   const running = files.filter((file) => isActive(file.phase));
   const isRunning = running.length > 0;
-  const trying = running.filter((file) => file.retryAt === undefined);
+  const trying = running.filter((file) => file.retryAtMs === undefined);
   const isFinishing =
     trying.length === openCount && trying.every((file) => file.phase === 'committing' || isHandedOver(file));
   const isSending = trying.length > 0 && !isFinishing;
@@ -87,7 +87,7 @@ export function totalsBar(
     uploading: () => messages.uploading(running.length + queuedCount),
     finishing: () => messages.phases.committing,
     retrying: () =>
-      retryText(Math.min(...running.map(({ retryAt }) => secondsUntil(retryAt))), messages, format),
+      retryText(Math.min(...running.map(({ retryAtMs }) => secondsUntil(retryAtMs))), messages, format),
     paused: () =>
       reason === 'needs-file'
         ? messages.chooseAllAgain(lost.length)
