@@ -93,10 +93,12 @@ const needsFile = (engine: World): Promise<void> =>
 /** Waits for the time after which a worker without files unregisters itself, measured with a second worker. */
 async function waitAsUnused(): Promise<void> {
   const scope = new URL(`/file-keeper.js?clock-${crypto.randomUUID()}`, location.href).href;
-  await navigator.serviceWorker.register(scope, { scope });
-  await until(async () => (await registrationOf(scope))?.active?.state === 'activated');
-  (await registrationOf(scope))?.active?.postMessage({ files: [] });
-  await until(async () => (await registrationOf(scope))?.scope !== scope);
+  const { installing, waiting, active } = await navigator.serviceWorker.register(scope, { scope });
+  const worker = active ?? waiting ?? installing;
+  const stateOf = (): string => `the second worker is ${worker?.state ?? 'missing'}`;
+  await until(() => worker?.state === 'activated', stateOf);
+  worker?.postMessage({ files: [] });
+  await until(async () => (await registrationOf(scope))?.scope !== scope, stateOf);
 }
 
 describe('with a file keeper, the next page', () => {
