@@ -1,0 +1,137 @@
+// `node scripts/counts.mjs [folder] [--list]`: counts what makes the sources hard to read: exports, names that say only how a value
+// came about, functions with many branches, long lines, and rejections that are ignored. It passes or fails nothing.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import ts from 'typescript';
+import { filesUnder } from './files.mjs';
+
+const { values, positionals } = parseArgs({
+  options: { list: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const root = positionals[0] ?? fileURLToPath(new URL('..', import.meta.url));
+const LONGEST_LINE = 120;
+const MOST_BRANCHES = 20;
+/** Entries whose exports are counted. */
+const ENTRIES = ['src/index.ts', 'src/engine.ts'];
+
+/** Participles, adverbs and adjectives that name a value without saying what it is. */
+const BARE = new Set(
+  `added after again all asked before changed checked chosen closed counted created done dropped ended found given gone handled held how
+  kept known last late left listed loaded lost made met missing moved named next opened own passed picked previous put read ready refused
+  renamed rest said saved seen sent shown started stopped stored taken told tried used waiting wanted`.split(
+    /\s+/,
+  ),
+);
+
+const sources = filesUnder(root, ['src'], /\.ts$/)
+  .filter((path) => !path.startsWith('src/locales/'))
+  .map((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
+  });
+
+function walk(node, visit) {
+  visit(node);
+  node.forEachChild((child) => walk(child, visit));
+}
+
+const placeOf = (tree, node) =>
+  `${tree.fileName}:${tree.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
+
+const isBinding = (node) =>
+  (ts.isVariableDeclaration(node) || ts.isParameter(node) || ts.isBindingElement(node)) &&
+  ts.isIdentifier(node.name);
+
+const BRANCHES = new Set([
+  ts.SyntaxKind.IfStatement,
+  ts.SyntaxKind.ConditionalExpression,
+  ts.SyntaxKind.CaseClause,
+  ts.SyntaxKind.CatchClause,
+  ts.SyntaxKind.ForStatement,
+  ts.SyntaxKind.ForInStatement,
+  ts.SyntaxKind.ForOfStatement,
+  ts.SyntaxKind.WhileStatement,
+  ts.SyntaxKind.DoStatement,
+]);
+const LOGICAL = new Set([
+  ts.SyntaxKind.AmpersandAmpersandToken,
+  ts.SyntaxKind.BarBarToken,
+  ts.SyntaxKind.QuestionQuestionToken,
+]);
+
+/** Returns the number of branches of a function, without those of functions in it. */
+function branchesOf(body) {
+  let count = 0;
+  const visit = (node) => {
+    if (ts.isFunctionLike(node)) return;
+    if (BRANCHES.has(node.kind)) count += 1;
+    if (ts.isBinaryExpression(node) && LOGICAL.has(node.operatorToken.kind)) count += 1;
+    node.forEachChild(visit);
+  };
+  body.forEachChild(visit);
+  return count;
+}
+
+const isNested = (node) =>
+  ts.isConditionalExpression(node) &&
+  ts.isConditionalExpression(node.parent) &&
+  ts.isConditionalExpression(node.parent.parent);
+
+/** Returns true for `.catch(() => undefined)`. */
+function isIgnored(node) {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false;
+  const [handler] = node.arguments;
+  return node.expression.name.text === 'catch' && handler?.getText() === '() => undefined';
+}
+
+let bindingCount = 0;
+const lists = { bare: [], branches: [], nested: [], ignored: [], long: [] };
+for (const { path, text, tree } of sources) {
+  walk(tree, (node) => {
+    if (isBinding(node)) {
+      bindingCount += 1;
+      if (BARE.has(node.name.text)) lists.bare.push(`${placeOf(tree, node)} ${node.name.text}`);
+    }
+    if (ts.isFunctionLike(node) && node.body) {
+      const count = branchesOf(node.body);
+      if (count > MOST_BRANCHES)
+        lists.branches.push(`${placeOf(tree, node)} ${node.name?.getText() ?? ''} ${count}`);
+    }
+    if (isNested(node)) lists.nested.push(placeOf(tree, node));
+    if (isIgnored(node)) lists.ignored.push(placeOf(tree, node));
+  });
+  for (const [index, line] of text.split('\n').entries())
+    if (line.length > LONGEST_LINE && !/^\s*(?:\/\/|\*|\/\*)/.test(line))
+      lists.long.push(`${path}:${index + 1}`);
+}
+
+const program = ts.createProgram(
+  ENTRIES.map((entry) => join(root, entry)),
+  {
+    allowImportingTsExtensions: true,
+    noEmit: true,
+    target: ts.ScriptTarget.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    module: ts.ModuleKind.ESNext,
+  },
+);
+const checker = program.getTypeChecker();
+for (const entry of ENTRIES) {
+  const symbol = checker.getSymbolAtLocation(program.getSourceFile(join(root, entry)));
+  console.log(`${entry}: ${checker.getExportsOfModule(symbol).length} exports`);
+}
+const perThousand = ((lists.bare.length / bindingCount) * 1000).toFixed(1);
+const SAYS = {
+  bare: `names that say only how a value came about (${perThousand} of 1,000)`,
+  branches: `functions with more than ${MOST_BRANCHES} branches`,
+  nested: 'conditions in a condition in a condition',
+  ignored: 'rejections that are ignored',
+  long: `lines of code with more than ${LONGEST_LINE} columns`,
+};
+for (const [name, says] of Object.entries(SAYS)) {
+  console.log(`\n${lists[name].length} ${says}`);
+  if (values.list) for (const line of lists[name]) console.log(`  ${line}`);
+}
