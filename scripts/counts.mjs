@@ -1,7 +1,7 @@
 // `node scripts/counts.mjs [folder] [--list]`: counts what makes the sources hard to read: exports, names that say only how a value
-// came about, functions with many branches, long lines, and rejections that are ignored. It passes or fails nothing.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// came about, functions with many branches, long lines, and rejections that become undefined. It passes or fails nothing.
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
@@ -11,11 +11,11 @@ const { values, positionals } = parseArgs({
   options: { list: { type: 'boolean' } },
   allowPositionals: true,
 });
-const root = positionals[0] ?? fileURLToPath(new URL('..', import.meta.url));
+const root = resolve(positionals[0] ?? fileURLToPath(new URL('..', import.meta.url)));
 const LONGEST_LINE = 120;
 const MOST_BRANCHES = 20;
 /** Entries whose exports are counted. */
-const ENTRIES = ['src/index.ts', 'src/engine.ts'];
+const ENTRIES = ['src/index.ts', 'src/engine.ts'].filter((path) => existsSync(join(root, path)));
 
 /** Participles, adverbs and adjectives that name a value without saying what it is. */
 const BARE = new Set(
@@ -41,8 +41,11 @@ function walk(node, visit) {
 const placeOf = (tree, node) =>
   `${tree.fileName}:${tree.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
 
+/** Parameters of types name no value. */
 const isBinding = (node) =>
-  (ts.isVariableDeclaration(node) || ts.isParameter(node) || ts.isBindingElement(node)) &&
+  (ts.isVariableDeclaration(node) ||
+    ts.isBindingElement(node) ||
+    (ts.isParameter(node) && node.parent.body)) &&
   ts.isIdentifier(node.name);
 
 const BRANCHES = new Set([
@@ -60,6 +63,9 @@ const LOGICAL = new Set([
   ts.SyntaxKind.AmpersandAmpersandToken,
   ts.SyntaxKind.BarBarToken,
   ts.SyntaxKind.QuestionQuestionToken,
+  ts.SyntaxKind.AmpersandAmpersandEqualsToken,
+  ts.SyntaxKind.BarBarEqualsToken,
+  ts.SyntaxKind.QuestionQuestionEqualsToken,
 ]);
 
 /** Returns the number of branches of a function, without those of functions in it. */
@@ -71,7 +77,7 @@ function branchesOf(body) {
     if (ts.isBinaryExpression(node) && LOGICAL.has(node.operatorToken.kind)) count += 1;
     node.forEachChild(visit);
   };
-  body.forEachChild(visit);
+  visit(body);
   return count;
 }
 
@@ -128,7 +134,7 @@ const SAYS = {
   bare: `names that say only how a value came about (${perThousand} of 1,000)`,
   branches: `functions with more than ${MOST_BRANCHES} branches`,
   nested: 'conditions in a condition in a condition',
-  ignored: 'rejections that are ignored',
+  ignored: 'rejections that become undefined',
   long: `lines of code with more than ${LONGEST_LINE} columns`,
 };
 for (const [name, says] of Object.entries(SAYS)) {
