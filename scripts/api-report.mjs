@@ -5,12 +5,9 @@ import { listEntries } from './entries.mjs';
 
 const printer = ts.createPrinter({ removeComments: true });
 
-const isInternal = (node) => ts.getJSDocTags(node).some(({ tagName }) => tagName.text === 'internal');
-
-/** Removes what callers cannot use: modifiers of declarations, and members with `#`, `private` or `@internal`. */
+/** Removes what callers cannot use: modifiers of declarations, and members with `#` or `private`. */
 const withoutInternals = (context) => (node) => {
   const visit = (child) => {
-    if (isInternal(child)) return undefined;
     if (ts.isClassElement(child)) {
       const isPrivate = ts.getCombinedModifierFlags(child) & ts.ModifierFlags.Private;
       if (isPrivate || (child.name && ts.isPrivateIdentifier(child.name))) return undefined;
@@ -68,7 +65,6 @@ export function createApiReport(folder) {
       if (texts.has(statement)) continue;
       texts.set(statement, print(statement));
       const visit = (node) => {
-        if (isInternal(node)) return;
         if (ts.isIdentifier(node)) collect(resolve(checker.getSymbolAtLocation(node)));
         ts.forEachChild(node, visit);
       };

@@ -86,10 +86,10 @@ export class Uploader {
   #problem: unknown;
   readonly #trace: ReturnType<typeof createLateTrace>;
 
-  constructor(settings: SettingsInput, given: UploaderOptions = {}) {
-    const { connect: open = connect, ...options } = given;
+  constructor(settings: SettingsInput, options: UploaderOptions = {}) {
+    const { connect: open = connect, ...rest } = options;
     if (!globalThis.location) throw new UploaderError('bad-config', 'Uploader runs in browsers only');
-    warnLate('warnOfOptions', options);
+    warnLate('warnOfOptions', rest);
     this.#warn = warnOnce(options.warn);
     const checked = createSettings(settings, this.#warn);
     this.#user = new CurrentUser(checked.owner);

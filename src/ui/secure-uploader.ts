@@ -1,12 +1,12 @@
 // The element: connects its attributes, events and shadow root with the engine, the controllers and the views.
 
 import type { PropertyValues, TemplateResult } from 'lit';
+import type { AuthOptions } from '../core/auth-options.ts';
 import type { Change, TokenInput } from '../core/changes.ts';
 import type { GetToken, Profile, TransformFile } from '../core/config.ts';
 import { listOf } from '../core/list-of.ts';
 import { hasActive } from '../core/phases.ts';
 import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
-import type { AuthOptions } from '../core/auth-options.ts';
 import type { Diagnosis } from '../engine/trace.ts';
 import type { UploaderOptions } from '../engine/uploader-options.ts';
 import { createFrameCommands } from './commands.ts';
