@@ -1,12 +1,12 @@
 // Builds the parameters of one run. Connects the pipeline to the service, the store and the workers.
 
 import type { Change, CompletedDetail } from '../core/changes.ts';
-import { isMinChunkSize } from '../core/config.ts';
 import { canRetry, type ErrorCode, isCallRetryable } from '../core/error-codes.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
 import type { Host } from '../core/host.ts';
 import { pathUnder } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
+import { isMinChunkSize } from '../core/read-profile.ts';
 import { type RetryPolicy, retrying } from '../core/retries.ts';
 import type { ErrorSnapshot, FileId, HashSlice, NextAttempt, PickedFile } from '../core/types.ts';
 import { abortable } from '../core/wait.ts';

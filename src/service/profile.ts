@@ -1,8 +1,8 @@
 // Defaults for the points that the interface of the service leaves open, and the page's overrides. docs/service.md lists these
 // points by number.
 
-import { PROFILE_KEYS, type Profile } from '../core/config.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
+import { PROFILE_KEYS, type Profile } from '../core/read-profile.ts';
 
 const DEFAULTS = {
   missingChunk: 'error',

@@ -1,9 +1,9 @@
 // Sends the bytes of a chunk to its presigned URL, without bearer, cookies or session header. Uses XHR, because `fetch` does not
 // report upload progress; but `fetch` on the page's own origin, where XHR always sends cookies.
 
-import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { createHosts, type Host } from '../core/host.ts';
+import type { Profile } from '../core/read-profile.ts';
 import type { Put, TicketUpload } from '../core/types.ts';
 import { LONGEST_TIMER_MS } from '../core/wait.ts';
 import { isOwnOrigin, isSafeUrl, networkError, readRetryAfterMs, readText, watchPolicy } from './http.ts';

@@ -1,8 +1,8 @@
 // Creates request bodies and validates responses. Only this module contains the field names (snake_case) of the upload operations.
 
 import { toBase64Url } from '../core/base64-url.ts';
-import { isMinChunkSize, type Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
+import { isMinChunkSize, type Profile } from '../core/read-profile.ts';
 import type { CommitProof, HashOfChunk, Session, SessionInput, Ticket, TicketUpload } from '../core/types.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { type Answer, readDateMs, readRetryAfterMs } from './http.ts';

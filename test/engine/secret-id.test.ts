@@ -1,7 +1,7 @@
 // Whether pages may see the id of an upload session: only if its header, which is secret, does not follow from the id.
 
 import { expect } from '@open-wc/testing';
-import type { Profile } from '../../src/core/config.ts';
+import type { Profile } from '../../src/core/read-profile.ts';
 import type { Session } from '../../src/core/types.ts';
 import { isIdSecret } from '../../src/engine/secret-id.ts';
 import { fillProfile } from '../../src/service/profile.ts';

@@ -1,8 +1,8 @@
 // Meaning of each response of a storage. The tests set the responses.
 
 import { expect } from '@open-wc/testing';
-import type { Profile } from '../../src/core/config.ts';
 import type { UploaderError } from '../../src/core/errors.ts';
+import type { Profile } from '../../src/core/read-profile.ts';
 import { createPut } from '../../src/service/put.ts';
 import { settled } from '../support/collect.ts';
 import { answer, type Said as FakeSaid, sent, uploadOf } from './fake-storage.ts';

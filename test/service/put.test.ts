@@ -1,9 +1,9 @@
 // Chunks sent to a storage on another origin: headers, responses, errors.
 
 import { expect } from '@open-wc/testing';
-import type { Profile } from '../../src/core/config.ts';
 import { isRetryable } from '../../src/core/error-codes.ts';
 import type { UploaderError } from '../../src/core/errors.ts';
+import type { Profile } from '../../src/core/read-profile.ts';
 import type { TicketUpload } from '../../src/core/types.ts';
 import { createPut } from '../../src/service/put.ts';
 import { stopClock } from '../support/clock.ts';

@@ -1,7 +1,7 @@
 // Reading of the response that opens a session, and of a commit response that lists missing chunks.
 
 import { expect } from '@open-wc/testing';
-import type { Profile } from '../../src/core/config.ts';
+import type { Profile } from '../../src/core/read-profile.ts';
 import type { Answer } from '../../src/service/http.ts';
 import { fillProfile } from '../../src/service/profile.ts';
 import { commitBody, presignBody, readMissing, readSession } from '../../src/service/wire.ts';

@@ -1,7 +1,7 @@
 // Helpers that read the response to a presign request as the client does.
 
 import { expect } from '@open-wc/testing';
-import type { Profile } from '../../src/core/config.ts';
+import type { Profile } from '../../src/core/read-profile.ts';
 import type { Ticket } from '../../src/core/types.ts';
 import { fillProfile } from '../../src/service/profile.ts';
 import { readTickets } from '../../src/service/wire.ts';

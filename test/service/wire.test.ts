@@ -1,8 +1,8 @@
 // Request bodies and responses of the service: each field and each status.
 
 import { expect } from '@open-wc/testing';
-import type { Profile } from '../../src/core/config.ts';
 import type { UploaderError } from '../../src/core/errors.ts';
+import type { Profile } from '../../src/core/read-profile.ts';
 import { askProfile, fillProfile } from '../../src/service/profile.ts';
 import {
   commitBody,
