@@ -17,12 +17,12 @@ export type {
   ProgressDetail,
   TokenInput,
 } from './core/changes.ts';
-export type { GetToken, Settings, SettingsInput, TransformFile } from './core/config.ts';
 export { ERROR_CODES, type ErrorCode } from './core/error-codes.ts';
 export { UploaderError } from './core/errors.ts';
 export type { PauseReason, Phase } from './core/phases.ts';
 export type { Profile } from './core/read-profile.ts';
 export type { RetryPolicy } from './core/retries.ts';
+export type { GetToken, Settings, SettingsInput, TransformFile } from './core/settings-table.ts';
 export type {
   AddedFile,
   AuthMode,

@@ -10,12 +10,12 @@ export type {
   CredentialField,
 } from './core/auth-options.ts';
 export type { CompletedDetail, ProgressDetail, TokenInput } from './core/changes.ts';
-export type { GetToken, SettingsInput, TransformFile } from './core/config.ts';
 export { ERROR_CODES, type ErrorCode } from './core/error-codes.ts';
 export { UploaderError } from './core/errors.ts';
 export type { PauseReason, Phase } from './core/phases.ts';
 export type { Profile } from './core/read-profile.ts';
 export type { RetryPolicy } from './core/retries.ts';
+export type { GetToken, SettingsInput, TransformFile } from './core/settings-table.ts';
 export type {
   AddedFile,
   AuthMode,

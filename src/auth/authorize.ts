@@ -5,8 +5,8 @@
 import type { PostAnswer } from '../core/auth-options.ts';
 import type { AuthTimes } from '../core/auth-times.ts';
 import { openChannel } from '../core/channel.ts';
-import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
+import type { Settings } from '../core/settings-table.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { callService, isPause, record, toFailure } from './calls.ts';

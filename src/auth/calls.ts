@@ -2,8 +2,8 @@
 // sign-out. Does not interpret the responses.
 
 import type { Post, PostAnswer } from '../core/auth-options.ts';
-import type { Settings } from '../core/config.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
+import type { Settings } from '../core/settings-table.ts';
 import type { WithToken } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';

@@ -3,9 +3,9 @@
 
 import type { PostAnswer } from '../core/auth-options.ts';
 import { toBase64Url } from '../core/base64-url.ts';
-import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { shownText } from '../core/names.ts';
+import type { Settings } from '../core/settings-table.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { callService, isPause, record, toFailure } from './calls.ts';
 import { challengeRows, readResponse, type Step } from './challenge.ts';

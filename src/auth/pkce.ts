@@ -2,9 +2,9 @@
 
 import { resolveUrl } from '../core/addresses.ts';
 import { toBase64Url } from '../core/base64-url.ts';
-import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
+import type { Settings } from '../core/settings-table.ts';
 import { ownerToMatch } from './settings.ts';
 import type { Grant, Transaction } from './types.ts';
 

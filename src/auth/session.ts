@@ -3,10 +3,11 @@
 // page can access a session.
 
 import type { Change, TokenInput } from '../core/changes.ts';
-import { type Settings, signInKeyOf } from '../core/config.ts';
+import { signInKeyOf } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { Listeners } from '../core/listeners.ts';
 import { Machine } from '../core/machine.ts';
+import type { Settings } from '../core/settings-table.ts';
 import type { WithToken } from '../core/types.ts';
 import { CurrentUser, endPeriod } from '../core/user.ts';
 import { abortable, sleep, whenIdle } from '../core/wait.ts';

@@ -1,8 +1,8 @@
 // What the settings and the page allow: how users may sign in, whose tokens count, and how long each step may take.
 
 import { AUTH_TIMES, type AuthTimes } from '../core/auth-times.ts';
-import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
+import type { Settings } from '../core/settings-table.ts';
 import type { AuthState } from '../core/types.ts';
 import { createModel } from './machine.ts';
 import { hasSignedOut } from './storage.ts';

@@ -1,7 +1,7 @@
 // What sign-in keeps in the browser's storage: the authorization request of redirect mode while the user is on another page, and
 // the mark of a sign-out, which prevents silent sign-in until the next sign-in.
 
-import type { Settings } from '../core/config.ts';
+import type { Settings } from '../core/settings-table.ts';
 import { type CurrentUser, readMark } from '../core/user.ts';
 import { record } from './calls.ts';
 

@@ -4,9 +4,9 @@
 import type { Post } from '../core/auth-options.ts';
 import type { AuthTimes } from '../core/auth-times.ts';
 import type { Report, TokenInput } from '../core/changes.ts';
-import type { Settings } from '../core/config.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Machine } from '../core/machine.ts';
+import type { Settings } from '../core/settings-table.ts';
 import type { AuthSnapshot, AuthState, WithToken } from '../core/types.ts';
 import type { CurrentUser } from '../core/user.ts';
 

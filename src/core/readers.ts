@@ -1,4 +1,4 @@
-// Functions that read the values of settings. The table in config.ts says which function reads which setting.
+// Functions that read the values of settings. settings-table.ts says which function reads which setting.
 
 import { rulesOf } from './names.ts';
 import type { Warn } from './warn.ts';

@@ -1,7 +1,7 @@
 // Loads the code for photos on demand, and waits for it while the browser is offline.
 
-import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
+import type { Settings } from '../core/settings-table.ts';
 import { abortable, online } from '../core/wait.ts';
 import type * as photoTasks from '../photos/photo-tasks.ts';
 import type * as photoModule from '../photos/photos.ts';

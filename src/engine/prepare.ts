@@ -1,7 +1,7 @@
 // Replaces a file before it is uploaded: calls `transformFile`, and prepares photos.
 
-import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
+import type { Settings } from '../core/settings-table.ts';
 import { abortable } from '../core/wait.ts';
 import { warnOnConsole } from '../core/warn.ts';
 import { limitsOf, refusal } from '../pipeline/pick.ts';

@@ -4,7 +4,7 @@ import { createLoginForm } from '../auth/form.ts';
 import { openAuthSession } from '../auth/session.ts';
 import type { AuthSession, LoginForm } from '../auth/types.ts';
 import type { Report } from '../core/changes.ts';
-import type { Settings } from '../core/config.ts';
+import type { Settings } from '../core/settings-table.ts';
 import { createPost } from '../service/client.ts';
 
 export type { Challenge, LoginForm, Method } from '../auth/types.ts';

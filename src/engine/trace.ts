@@ -2,8 +2,8 @@
 // it imports nothing but types. Spans have no names, URLs, messages of errors, tokens or headers.
 
 import type { Change } from '../core/changes.ts';
-import type { Settings } from '../core/config.ts';
 import type { ErrorCode } from '../core/error-codes.ts';
+import type { Settings } from '../core/settings-table.ts';
 import type { AuthSnapshot, AuthState, FileId, Snapshot, Totals } from '../core/types.ts';
 import type { RunParts } from '../pipeline/run.ts';
 

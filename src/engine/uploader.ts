@@ -1,13 +1,14 @@
 // The public class of the headless engine.
 
 import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.ts';
-import { createSettings, type Settings, type SettingsInput } from '../core/config.ts';
+import { createSettings } from '../core/config.ts';
 import { contentOf } from '../core/content.ts';
 import { UploaderError } from '../core/errors.ts';
 import { createHosts } from '../core/host.ts';
 import { listOf } from '../core/list-of.ts';
 import { preconnect } from '../core/preconnect.ts';
 import { userOf } from '../core/readers.ts';
+import type { Settings, SettingsInput } from '../core/settings-table.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import { CurrentUser, currentPeriod } from '../core/user.ts';
 import { whenIdle } from '../core/wait.ts';

@@ -2,8 +2,8 @@
 // where pages are developed. Imports only warn.ts, as other late parts do: any other module that is shared would be a file of its
 // own for every page.
 
-import type { Settings } from '../core/config.ts';
 import type { RetryPolicy } from '../core/retries.ts';
+import type { Settings } from '../core/settings-table.ts';
 import { warnOnConsole, warnOnce } from '../core/warn.ts';
 import type { Times } from './connection.ts';
 import type { UploaderOptions } from './uploader-options.ts';

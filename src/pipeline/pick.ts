@@ -1,7 +1,7 @@
 // Accepts or rejects picked files by name, type, size and number. Does not read the content of the files.
 
-import type { Settings } from '../core/config.ts';
 import { plainType, rulesOf } from '../core/names.ts';
+import type { Settings } from '../core/settings-table.ts';
 import type { PickedFile, Rejection } from '../core/types.ts';
 import { MAX_FILE_BYTES } from './plan.ts';
 

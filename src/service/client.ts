@@ -2,8 +2,8 @@
 
 import { resolveUrl } from '../core/addresses.ts';
 import type { Post } from '../core/auth-options.ts';
-import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
+import type { Settings } from '../core/settings-table.ts';
 import type { Calls, HashOfChunk, Session, SessionInput, Ticket, WithToken } from '../core/types.ts';
 import { abortable, delayed } from '../core/wait.ts';
 import {

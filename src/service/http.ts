@@ -2,9 +2,9 @@
 // request.
 
 import { resolveUrl } from '../core/addresses.ts';
-import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
+import type { Settings } from '../core/settings-table.ts';
 import { nextTask, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { watchSilence } from './silence.ts';

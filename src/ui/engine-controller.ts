@@ -2,7 +2,7 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
-import type { SettingsInput } from '../core/config.ts';
+import type { SettingsInput } from '../core/settings-table.ts';
 import { Uploader } from '../engine/uploader.ts';
 import type { UploaderOptions } from '../engine/uploader-options.ts';
 import { pageOf } from './page.ts';

@@ -2,7 +2,7 @@
 // password managers see the inputs.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import type { Settings } from '../core/config.ts';
+import type { Settings } from '../core/settings-table.ts';
 import type { Snapshot } from '../core/types.ts';
 import { whenIdle } from '../core/wait.ts';
 import type { LoginMessages } from './login-messages.ts';

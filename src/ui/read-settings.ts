@@ -2,8 +2,9 @@
 // those that mean a setting that protects users.
 
 import type { LitElement } from 'lit';
-import { PROTECTING, type SettingsInput } from '../core/config.ts';
+import { PROTECTING } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
+import type { SettingsInput } from '../core/settings-table.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { wordOf } from './property.ts';
 

@@ -4,7 +4,8 @@
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { AuthOptions, CredentialField } from '../core/auth-options.ts';
 import type { Change } from '../core/changes.ts';
-import { createSettings, type Settings } from '../core/config.ts';
+import { createSettings } from '../core/config.ts';
+import type { Settings } from '../core/settings-table.ts';
 import type { AuthSnapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
 import { openSignIn, type SignIn } from '../engine/sign-in.ts';

@@ -3,10 +3,10 @@
 import type { PropertyValues, TemplateResult } from 'lit';
 import type { AuthOptions } from '../core/auth-options.ts';
 import type { Change, TokenInput } from '../core/changes.ts';
-import type { GetToken, TransformFile } from '../core/config.ts';
 import { listOf } from '../core/list-of.ts';
 import { hasActive } from '../core/phases.ts';
 import type { Profile } from '../core/read-profile.ts';
+import type { GetToken, TransformFile } from '../core/settings-table.ts';
 import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import type { Diagnosis } from '../engine/trace.ts';
 import type { UploaderOptions } from '../engine/uploader-options.ts';

@@ -2,7 +2,7 @@
 // returns the token until it is rejected or expires, then waits until the page sets a new token.
 
 import type { TokenInput } from '../core/changes.ts';
-import type { GetToken } from '../core/config.ts';
+import type { GetToken } from '../core/settings-table.ts';
 import { abortable } from '../core/wait.ts';
 
 export class TokenSource {

@@ -2,19 +2,12 @@
 // first rendering.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import {
-  createSettings,
-  type FileRules,
-  type GetToken,
-  isUnfinished,
-  readFileRules,
-  type Settings,
-  type SettingsInput,
-} from '../core/config.ts';
+import { createSettings, type FileRules, isUnfinished, readFileRules } from '../core/config.ts';
 import { leaveDeletion } from '../core/deletion.ts';
 import { EMPTY_SNAPSHOT } from '../core/empty-snapshot.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
 import { preconnect } from '../core/preconnect.ts';
+import type { GetToken, Settings, SettingsInput } from '../core/settings-table.ts';
 import type { Snapshot } from '../core/types.ts';
 import { currentPeriod, endPeriod } from '../core/user.ts';
 import { abortable, sleep } from '../core/wait.ts';

@@ -2,8 +2,8 @@
 
 import type { TemplateResult } from 'lit';
 import type { Change } from '../core/changes.ts';
-import type { SettingsInput } from '../core/config.ts';
 import { isLoopback } from '../core/loopback.ts';
+import type { SettingsInput } from '../core/settings-table.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import type { CurrentUser } from '../core/user.ts';
 import type { Uploader } from '../engine/uploader.ts';

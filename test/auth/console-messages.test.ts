@@ -1,8 +1,9 @@
 // Console messages for the author of a page whose own code prevents sign-in.
 import { expect } from '@open-wc/testing';
 import { callService } from '../../src/auth/calls.ts';
-import { createSettings, type GetToken } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { GetToken } from '../../src/core/settings-table.ts';
 import { speedUp } from '../support/clock.ts';
 import { captureWarnings, explained } from '../support/console.ts';
 import { closeAll, forever, open } from './open-session.ts';

@@ -1,7 +1,7 @@
 // Silent sign-in in a hidden frame, and the exchange of the code for a token.
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { skipTime, stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, type Opened } from './open-session.ts';

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { FlowContext } from '../../src/auth/types.ts';
 import type { PostAnswer } from '../../src/core/auth-options.ts';
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
 import { captureWarnings, explained } from '../support/console.ts';

@@ -2,8 +2,9 @@
 import { expect } from '@open-wc/testing';
 import { createLoginForm } from '../../src/auth/form.ts';
 import type { PostAnswer } from '../../src/core/auth-options.ts';
-import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { sleep } from '../../src/core/wait.ts';
 import { openSignIn } from '../../src/engine/sign-in.ts';
 import { createPost } from '../../src/service/client.ts';

@@ -5,8 +5,9 @@ import type { AuthDeps, AuthSession } from '../../src/auth/types.ts';
 import type { Post } from '../../src/core/auth-options.ts';
 import type { AuthTimes } from '../../src/core/auth-times.ts';
 import type { Change, ChangeMap, ChangeName } from '../../src/core/changes.ts';
-import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 
 const opened: AuthSession[] = [];
 let number = 0;

@@ -1,7 +1,8 @@
 // Tokens that must belong to `owner` (`authOptions.ownerField`), from the first one on.
 import { expect } from '@open-wc/testing';
 import { createTransaction } from '../../src/auth/pkce.ts';
-import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { skipTime } from '../support/clock.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, open } from './open-session.ts';

@@ -2,8 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import type { Change } from '../../src/core/changes.ts';
-import type { GetToken, SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { GetToken, SettingsInput } from '../../src/core/settings-table.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, namesOf, open, refused } from './open-session.ts';

@@ -4,7 +4,8 @@ import { expect } from '@open-wc/testing';
 import { firstModel, hasPageTokens, isInteractive, ownerToMatch, ownWay } from '../../src/auth/settings.ts';
 import type { AuthModel } from '../../src/auth/types.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
-import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
+import type { Settings, SettingsInput } from '../../src/core/settings-table.ts';
 
 const settingsOf = (input: SettingsInput): Settings =>
   createSettings({ baseUrl: 'https://api.example', ...input });

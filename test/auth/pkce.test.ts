@@ -2,8 +2,9 @@
 
 import { expect } from '@open-wc/testing';
 import { challengeOf, createTransaction, readGrant } from '../../src/auth/pkce.ts';
-import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
 import type { UploaderError } from '../../src/core/errors.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 
 const round = { state: 'our-state', verifier: 'v', origin: 'https://login.example' };
 

@@ -1,7 +1,7 @@
 // Responses of the sign-in page that the callback page has stored, and entries that are no response.
 import { expect } from '@open-wc/testing';
 import { isAnswer } from '../../src/auth/pkce.ts';
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { CurrentUser, endPeriod, type Mark } from '../../src/core/user.ts';
 import { quietFor, rest, settled, until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';

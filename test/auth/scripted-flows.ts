@@ -5,7 +5,8 @@ import { createTokenDoor } from '../../src/auth/token.ts';
 import type { Effect, FlowContext, FlowEvent } from '../../src/auth/types.ts';
 import type { PostAnswer } from '../../src/core/auth-options.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
-import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { CurrentUser } from '../../src/core/user.ts';
 
 /** Returns a unique code. */

@@ -3,8 +3,8 @@ import { createLoginForm } from '../../src/auth/form.ts';
 import type { AuthDeps, LoginForm } from '../../src/auth/types.ts';
 import type { Post, PostAnswer } from '../../src/core/auth-options.ts';
 import type { AuthTimes } from '../../src/core/auth-times.ts';
-import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { type Opened, open } from './open-session.ts';
 
 /** Responses of the service in order. The last response is repeated. */

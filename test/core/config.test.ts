@@ -1,9 +1,10 @@
 // Valid and invalid settings of a page.
 
 import { expect } from '@open-wc/testing';
-import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { parseBytes } from '../../src/core/readers.ts';
+import type { Settings, SettingsInput } from '../../src/core/settings-table.ts';
 
 const baseUrl = 'https://api.example';
 

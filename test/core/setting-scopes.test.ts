@@ -1,13 +1,8 @@
 // Scope of each setting: a new value may require another sign-in session or service client, or may change the rules for files.
 
 import { expect } from '@open-wc/testing';
-import {
-  createSettings,
-  readFileRules,
-  type SettingsInput,
-  serviceKeyOf,
-  signInKeyOf,
-} from '../../src/core/config.ts';
+import { createSettings, readFileRules, serviceKeyOf, signInKeyOf } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 
 type Scope = 'upload' | 'service' | 'sign-in';
 

@@ -1,8 +1,9 @@
 // Settings that would switch a check off, or be ignored, without a word: they are errors or warnings.
 
 import { expect } from '@open-wc/testing';
-import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { Settings, SettingsInput } from '../../src/core/settings-table.ts';
 
 const getToken = (): string => 'token';
 

@@ -1,8 +1,8 @@
 // A service that accepts a commit (202) and completes the file later. Runs against the reference service, also over a reload.
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
 import type { Profile } from '../../src/core/read-profile.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';

@@ -1,7 +1,7 @@
 // A storage that rejects large chunks (413), against the reference service.
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault, logOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';

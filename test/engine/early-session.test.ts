@@ -1,8 +1,8 @@
 // When the session of a file of several chunks is requested before the store has responded (decision 68).
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { requestLock } from '../../src/engine/resume/tab-locks.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until } from '../support/collect.ts';

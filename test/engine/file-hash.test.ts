@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import type { CompletedDetail } from '../../src/core/changes.ts';
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';

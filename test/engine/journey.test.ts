@@ -2,7 +2,7 @@
 // same bytes. Each fault names its file, because all tests use the same service.
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { addFault, findReference, logOf, tokenOf, uniqueName } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';

@@ -2,7 +2,7 @@
 // `pagehide` hands the files over, and each engine is a page.
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { PickedFile } from '../../src/core/types.ts';
 import { deleteUploads } from '../../src/engine/sign-out.ts';
 import type { KeeperRequest } from '../../src/keeper/keeper-messages.ts';

@@ -1,7 +1,7 @@
 // Files that are added before the page can supply a token, against the reference service.
 
 import { expect } from '@open-wc/testing';
-import type { GetToken, SettingsInput } from '../../src/core/config.ts';
+import type { GetToken, SettingsInput } from '../../src/core/settings-table.ts';
 import type { Uploader } from '../../src/engine/uploader.ts';
 import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
 import { freshFile } from '../support/bytes.ts';

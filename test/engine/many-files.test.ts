@@ -1,7 +1,7 @@
 // A list of thousands of files: commands let other tasks of the page run.
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { recordKey } from '../../src/store/identity.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';

@@ -2,7 +2,7 @@
 // service.
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { PickedFile, SessionFile } from '../../src/core/types.ts';
 import type { Uploader } from '../../src/engine/uploader.ts';
 import { addFault, logOf } from '../service/reference.ts';

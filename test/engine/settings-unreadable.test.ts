@@ -1,8 +1,8 @@
 // An engine whose settings become unreadable: it adds no file with those of before, and keeps nothing of the previous owner.
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { fileOf } from '../support/bytes.ts';
 import { rejection, settled, until } from '../support/collect.ts';
 import { createUnfinished, newStore, world } from '../support/world.ts';

@@ -1,7 +1,7 @@
 // Chunk sizes that follow what the service says about its storage, against the reference service.
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault, logOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';

@@ -1,8 +1,9 @@
 // What the console says with the first file: which settings the users of the page go without.
 
 import { expect } from '@open-wc/testing';
-import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
 import { isLoopback } from '../../src/core/loopback.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import { warnOfSettings } from '../../src/engine/warn-of-settings.ts';
 import { freshFile } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';

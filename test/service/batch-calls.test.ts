@@ -1,8 +1,8 @@
 // Calls of small files that share requests (`batch-path`, U22): each file gets what a single call would give it.
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { HashOfChunk, Session } from '../../src/core/types.ts';
 import { deferred, rejection, settled } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';

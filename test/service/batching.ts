@@ -1,6 +1,7 @@
 // A service that a test scripts, and calls to it that share requests.
 
-import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { Calls, HashOfChunk, Session, WithToken } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
 import { settled } from '../support/collect.ts';

@@ -2,9 +2,10 @@
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
-import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
 import { ERROR_CODES } from '../../src/core/error-codes.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { Calls, Session, Ticket } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
 import type { Answer } from '../../src/service/http.ts';

@@ -2,7 +2,8 @@
 // test file share one service.
 
 import type { LogEntry } from '../../demo/server/faults.ts';
-import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
+import type { Settings, SettingsInput } from '../../src/core/settings-table.ts';
 import type { Calls, Session, WithToken } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
 import type { HttpOptions } from '../../src/service/http.ts';

@@ -1,7 +1,7 @@
 // What a user, the page, the service and the clock may do to uploads, as random commands.
 
 import fc from 'fast-check';
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { Uploader } from '../../src/engine/uploader.ts';
 import { settled } from './collect.ts';
 import { CHUNK_SIZES, type World } from './model.ts';

@@ -1,10 +1,10 @@
 // A tab of a simulation: an engine with a scripted service that may refuse any call, and checks of the changes that it reports.
 
 import type { Report } from '../../src/core/changes.ts';
-import type { Settings, SettingsInput } from '../../src/core/config.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/core/error-codes.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { isActive } from '../../src/core/phases.ts';
+import type { Settings, SettingsInput } from '../../src/core/settings-table.ts';
 import type { Calls, CommitAnswer, Put, WithToken } from '../../src/core/types.ts';
 import { type ConnectOptions, connect, type ServiceClient } from '../../src/engine/connection.ts';
 import { Uploader } from '../../src/engine/uploader.ts';

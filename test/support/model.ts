@@ -3,7 +3,7 @@
 // network may change at any time. Every second simulation signs in with tokens of the page. Checks the invariants of every
 // sequence of commands; model-commands.ts has the commands.
 
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { FileSnapshot } from '../../src/core/types.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from './bytes.ts';

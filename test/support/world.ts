@@ -2,7 +2,7 @@
 
 import { fixture, html } from '@open-wc/testing';
 import type { Change, ChangeMap, ChangeName } from '../../src/core/changes.ts';
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { FileSnapshot, PickedFile, Snapshot, UploadRecord } from '../../src/core/types.ts';
 import { connect } from '../../src/engine/connection.ts';
 import { Uploader } from '../../src/engine/uploader.ts';

@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import '../../src/define.ts';
-import { createSettings, type Settings } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
+import type { Settings } from '../../src/core/settings-table.ts';
 import { readSettings } from '../../src/ui/read-settings.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { captureWarnings } from '../support/console.ts';

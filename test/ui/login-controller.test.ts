@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import { snapshot } from '../../demo/states/snapshots.ts';
-import { createSettings, type Settings } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
+import type { Settings } from '../../src/core/settings-table.ts';
 import type { AuthSnapshot } from '../../src/core/types.ts';
 import { LoginController, type LoginHost } from '../../src/ui/login-controller.ts';
 import type { SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';

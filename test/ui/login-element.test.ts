@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import type { AdapterAnswer } from '../../src/core/auth-options.ts';
-import { createSettings, type Settings } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
+import type { Settings } from '../../src/core/settings-table.ts';
 import { openSignIn } from '../../src/engine/sign-in.ts';
 import { SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';
 import { rest, until } from '../support/collect.ts';

@@ -6,7 +6,7 @@ import { createElement, createRef, type ReactNode, StrictMode, useLayoutEffect }
 import { flushSync } from 'react-dom';
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
-import type { GetToken } from '../../src/core/config.ts';
+import type { GetToken } from '../../src/core/settings-table.ts';
 import { SecureUploader, type SecureUploaderElement, type SecureUploaderProps } from '../../src/react.ts';
 import { addFault, findReference, logOf, tokenOf, uniqueName } from '../service/reference.ts';
 import { deferred, settled, until } from '../support/collect.ts';

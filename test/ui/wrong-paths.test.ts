@@ -1,6 +1,6 @@
 // What users read if a path of the service is wrong, and if they may not upload.
 
-import type { SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/settings-table.ts';
 import '../../src/define.ts';
 import { findReference, uniqueName } from '../service/reference.ts';
 import { fileOf } from '../support/bytes.ts';

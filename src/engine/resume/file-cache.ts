@@ -1,8 +1,8 @@
 // Saves the content of small files in IndexedDB (`keep-files`), so that their uploads resume automatically after a reload.
 
-import type { Settings } from '../../core/config.ts';
 import { toUploaderError } from '../../core/errors.ts';
 import { Lane } from '../../core/lane.ts';
+import type { Settings } from '../../core/settings-table.ts';
 import { abortable } from '../../core/wait.ts';
 import type { Warn } from '../../core/warn.ts';
 import type { UploadStore } from '../../store/uploads.ts';

@@ -3,8 +3,9 @@
 import { openAuthSession } from '../../../src/auth/session.ts';
 import type { AuthSession } from '../../../src/auth/types.ts';
 import type { Change } from '../../../src/core/changes.ts';
-import { createSettings, type SettingsInput } from '../../../src/core/config.ts';
+import { createSettings } from '../../../src/core/config.ts';
 import { UploaderError } from '../../../src/core/errors.ts';
+import type { SettingsInput } from '../../../src/core/settings-table.ts';
 import { createCalls, createPost } from '../../../src/service/client.ts';
 import '../../../src/define.ts';
 
