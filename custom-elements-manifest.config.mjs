@@ -5,11 +5,12 @@ import ts from 'typescript';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const at = (name) => join(root, `src/ui/${name}.ts`);
+const SETTINGS_TABLE = join(root, 'src/core/settings-table.ts');
 const { Literal, Object: Composite, Unknown } = ts.TypeFlags;
 /** A longer union keeps its name. */
 const MAX_WORDS = 10;
 
-/** Reads with TypeScript what the analyzer, which sees one file at a time, can't resolve: the events, and unions of words. */
+/** Reads with TypeScript what the analyzer, which sees one file at a time, can't resolve: settings, events, and unions of words. */
 function readTypes() {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
@@ -61,16 +62,34 @@ function readTypes() {
       .map((each) => textOf(each))
       .join(' | ');
   }
+  const fileOf = (symbol) => symbol.declarations?.[0].getSourceFile().fileName;
+  /** The settings, which Lit makes properties of the element (`src/ui/settings-element.ts`), in the order of their table. */
+  function settingsOf(file, name) {
+    const settings = propertiesOf(file, name).filter((symbol) => fileOf(symbol) === SETTINGS_TABLE);
+    settings.sort((a, b) => a.declarations[0].pos - b.declarations[0].pos);
+    return settings.map((symbol) => {
+      const [, , kind] = symbol.declarations[0].initializer.arguments;
+      const tag = symbol.getJsDocTags(checker).find((each) => each.name === 'defaultValue');
+      return {
+        name: symbol.name,
+        type: { text: textOf(typeOf(symbol), symbol) },
+        default: tag && ts.displayPartsToString(tag.text).replaceAll('`', ''),
+        description: ts.displayPartsToString(symbol.getDocumentationComment(checker)),
+        attribute: kind?.text === 'none' ? undefined : kebabOf(symbol.name),
+      };
+    });
+  }
   /** Files with the elements' own properties, unlike those of Lit and the DOM. */
-  const ownFiles = new Set([...files, at('form-control')]);
+  const ownFiles = new Set([...files, at('form-control'), SETTINGS_TABLE]);
   const wordsOf = (file, name) =>
     new Map(
       propertiesOf(file, name)
-        .filter((symbol) => ownFiles.has(symbol.valueDeclaration?.getSourceFile().fileName))
+        .filter((symbol) => ownFiles.has(fileOf(symbol)))
         .map((symbol) => [symbol.name, attributeOf(symbol)]),
     );
   return {
     events: propertiesOf(files[0], 'SecureUploaderEvents').map(eventOf),
+    settings: settingsOf(files[1], 'SecureUploader'),
     words: {
       SecureUploader: wordsOf(files[1], 'SecureUploader'),
       SecureUploaderLogin: wordsOf(files[2], 'SecureUploaderLogin'),
@@ -78,14 +97,21 @@ function readTypes() {
   };
 }
 
-/** The attribute of a property: `@property` in `src/ui/property.ts` has the same rule. */
+/** The attribute of a property: `attributeOf` in `src/core/config.ts` has the same rule. */
 const kebabOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const types = {
   name: 'types',
   packageLinkPhase({ customElementsManifest }) {
-    const { events, words } = readTypes();
+    const { events, settings, words } = readTypes();
     const declarations = customElementsManifest.modules.flatMap((module) => module.declarations ?? []);
+    const element = declarations.find(({ tagName }) => tagName === 'secure-uploader');
+    element.members.unshift(...settings.map((setting) => ({ kind: 'field', ...setting })));
+    element.attributes.unshift(
+      ...settings
+        .filter(({ attribute }) => attribute)
+        .map(({ name, attribute, ...setting }) => ({ name: attribute, ...setting, fieldName: name })),
+    );
     for (const { attributes = [], members = [] } of declarations) {
       for (const attribute of attributes) attribute.name = kebabOf(attribute.fieldName);
       for (const member of members) if (member.attribute) member.attribute = kebabOf(member.name);

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { attributeOf, createSettings, PROTECTING } from '../src/core/config.ts';
 import { canRetry, ERROR_CODES } from '../src/core/error-codes.ts';
+import { SETTINGS } from '../src/core/settings-table.ts';
 import { ENGLISH } from '../src/ui/messages.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -56,15 +57,48 @@ function readDetails() {
 }
 
 const camel = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
-const checked = createSettings({ baseUrl: 'https://files.example' });
-const settings = { ...checked, keepDays: checked.keepMs / (24 * 3_600_000) };
+const settings = createSettings({ baseUrl: 'https://files.example' });
+
+/** Returns what the doc comment of a setting has to say about values that cannot be read. */
+function remarksOf(name, { protects, mayBeBlank, attribute }) {
+  const when = mayBeBlank ? 'it cannot be read' : 'it is empty or cannot be read';
+  if (name === 'baseUrl') return ['@remarks `bad-config` if it is missing or cannot be read.'];
+  return protects
+    ? [`@remarks \`bad-config\` if ${when}${attribute === 'only-on' ? '; an attribute is off then' : ''}.`]
+    : [];
+}
+
+/** Throws if the tags of a setting's doc comment say something else than its row: its default, or that it protects users. */
+function checkTags() {
+  const path = join(root, 'src/core/settings-table.ts');
+  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
+  const [{ initializer: rows }] = source.statements
+    .flatMap((node) => (ts.isVariableStatement(node) ? node.declarationList.declarations : []))
+    .filter((node) => node.name.text === 'SETTINGS');
+  for (const row of rows.properties) {
+    const name = row.name.text;
+    const tags = ts.getJSDocTags(row).map(({ tagName, comment }) => `@${tagName.text} ${comment}`);
+    const value = settings[name];
+    const hasDefault =
+      ['boolean', 'number', 'string'].includes(typeof value) &&
+      value !== '' &&
+      value !== Number.POSITIVE_INFINITY;
+    const text = typeof value === 'string' ? `'${value}'` : value;
+    const expected = [
+      ...(hasDefault && name !== 'baseUrl' ? [`@defaultValue \`${text}\``] : []),
+      ...remarksOf(name, SETTINGS[name]),
+    ];
+    if (`${tags}` !== `${expected}`)
+      throw new Error(`the doc comment of ${name} has the tags "${tags}", not "${expected}"`);
+  }
+}
 
 function defaultOf({ name, fieldName, type }) {
   if (fieldName !== camel(name))
     throw new Error(`the property of ${name} is ${fieldName}, not ${camel(name)}`);
   if (type?.text === 'boolean') return 'off';
   if (name === 'base-url') return '';
-  const value = settings[fieldName] ?? settings[`${fieldName}Bytes`];
+  const value = settings[fieldName];
   const isUnset = value === undefined || value === '' || value === Number.POSITIVE_INFINITY;
   return isUnset || (Array.isArray(value) && value.length === 0) ? '' : `\`${value}\``;
 }
@@ -98,6 +132,7 @@ function methodsOf(members) {
 
 /** Returns all tables, by the names in their markers. */
 function readTables() {
+  checkTags();
   const { attributes, members, events, cssParts, cssProperties, cssStates, slots } = readElement();
   const details = readDetails();
   const silent = events.filter(({ description }) => !description).map(({ name }) => name);

@@ -43,7 +43,7 @@ export function showState(fixture: WidgetFixture, state: string): void {
   const changes: Readonly<Record<string, Partial<WidgetFixture>>> = {
     dragging: { intake: { ...intake, dragging: true } },
     reading: { intake: { ...intake, readingCount: 128 } },
-    rules: { rules: { ...rules, accept: 'image/*,.pdf,.xlsx', maxFileSizeBytes: 500_000_000, maxFiles: 20 } },
+    rules: { rules: { ...rules, accept: 'image/*,.pdf,.xlsx', maxFileSize: 500_000_000, maxFiles: 20 } },
     manual: {
       rules: { ...rules, manual: true },
       snapshot: { ...prompt, auth: { state: 'signed-in', mode: 'popup', required: false } },

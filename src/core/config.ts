@@ -4,18 +4,32 @@ import { contentOf } from './content.ts';
 import { UploaderError } from './errors.ts';
 import { hasBlankField } from './read-auth-options.ts';
 import { isBlank, isUnrendered, type Read } from './readers.ts';
-import { type Scope, SETTINGS, type Settings, type SettingsInput } from './settings-table.ts';
+import {
+  type AttributeKind,
+  type Scope,
+  SETTINGS,
+  type Settings,
+  type SettingsInput,
+} from './settings-table.ts';
 import type { Warn } from './warn.ts';
 
+/** A row of `SETTINGS`. */
 interface Row {
   readonly scope: Scope;
   readonly read: Read<never, unknown>;
-  readonly as: keyof Settings | undefined;
+  readonly attribute: AttributeKind;
   readonly protects?: boolean;
   readonly mayBeBlank?: boolean;
+  readonly isAlwaysNew?: boolean;
 }
 
 const ROWS = Object.entries(SETTINGS) as unknown as readonly (readonly [keyof SettingsInput, Row])[];
+
+/** How the element has each setting. */
+export const SETTING_PROPERTIES: readonly (readonly [
+  name: keyof SettingsInput,
+  row: Pick<Row, 'attribute' | 'isAlwaysNew'>,
+])[] = ROWS;
 
 /** The settings that protect users. */
 export const PROTECTING: readonly (keyof SettingsInput)[] = ROWS.flatMap(([name, row]) =>
@@ -32,7 +46,7 @@ const shorten = (value: string): string => (value.length > 40 ? `${value.slice(0
 type OnUnreadable = (name: keyof SettingsInput, message: string) => void;
 
 function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn, onUnreadable: OnUnreadable): Settings {
-  const entries = rows.map(([name, { read, as = name, protects, mayBeBlank }]) => {
+  const entries = rows.map(([name, { read, protects, mayBeBlank }]) => {
     const value = input[name] ?? undefined;
     // A page may have set `getToken` to its token, which must not be on the console.
     const isSecret = name === 'getToken' || ['object', 'function'].includes(typeof value);
@@ -46,7 +60,7 @@ function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn, onUnreadable
     // Readers of other values have refused it.
     if (result === value && typeof value === 'string' && isUnrendered(value))
       unreadable('looks like a template that was not rendered');
-    return [as, result];
+    return [name, result];
   });
   return Object.freeze(Object.fromEntries(entries));
 }
@@ -77,7 +91,7 @@ export const isUnfinished = (input: SettingsInput): boolean =>
 /** Settings that limit which files may be picked. These settings can be parsed without `baseUrl`. */
 export type FileRules = Pick<
   Settings,
-  'accept' | 'maxFileSizeBytes' | 'maxFiles' | 'minFiles' | 'multiple' | 'manual'
+  'accept' | 'maxFileSize' | 'maxFiles' | 'minFiles' | 'multiple' | 'manual'
 >;
 
 /** Reads the limits to show, also while settings are invalid. A form needs a file while the number that it needs cannot be read. */
@@ -96,7 +110,7 @@ export function readFileRules(input: SettingsInput): FileRules {
 
 const keyOf = (settings: Settings, ...scopes: readonly Scope[]): string => {
   const rows = ROWS.filter(([, { scope }]) => scopes.includes(scope));
-  return contentOf(rows.map(([name, { as = name }]) => settings[as as keyof Settings]));
+  return contentOf(rows.map(([name]) => settings[name]));
 };
 
 /** Returns a key that is equal for settings that share a sign-in session. */
@@ -108,6 +122,6 @@ export const serviceKeyOf = (settings: Settings): string => keyOf(settings, 'ser
 /** Returns `settings` with the sign-in settings of `newer`. */
 export function withSignInOf(settings: Settings, newer: Settings): Settings {
   const rows = ROWS.filter(([, { scope }]) => scope === 'sign-in');
-  const changed = rows.map(([name, { as = name }]) => [as, newer[as as keyof Settings]]);
+  const changed = rows.map(([name]) => [name, newer[name]]);
   return Object.freeze({ ...settings, ...Object.fromEntries(changed) });
 }

@@ -107,12 +107,6 @@ export const count = <const Default>(max: number, fallback: Default, min = 1) =>
   return number(parse, `is not a whole number from ${min} to ${max}`, fallback);
 };
 
-/** Converts the result of `read` from a unit of `unitMs` milliseconds to milliseconds. */
-export const inMs =
-  <Input>(read: Read<Input, number>, unitMs: number): Read<Input, number> =>
-  (value, report) =>
-    read(value, report) * unitMs;
-
 export const acceptList: Read<string, string> = (given = '', { unreadable, warn }) => {
   const value = String(given);
   if (typeof given !== 'string' && !Array.isArray(given)) unreadable('is no text');

@@ -316,13 +316,21 @@ export function waitsFor({
   return error?.code === 'rate-limited' ? 'rate-limited' : 'offline';
 }
 
+/** Returns the time after which saved progress of the connection is deleted (`keep-days`), in milliseconds. */
+export const keepDurationMs = ({ settings }: Pick<Connection, 'settings'>): number =>
+  settings.keepDays * 24 * 3_600_000;
+
+/** Returns the time after which a request that keeps failing fails its upload (`retry-minutes`), in milliseconds. */
+export const retryDurationMs = ({ settings }: Pick<Connection, 'settings'>): number =>
+  settings.retryMinutes * 60_000;
+
 /** Returns the probable chunk size of a file, and the one in a session. */
 export function chunkSizesOf(
   { service, settings }: Connection,
   sizeBytes: number,
   warn?: Warn,
 ): Pick<RunParts, 'chunkSizeBytes' | 'chunkSizeIn' | 'isSizeUpToSession'> {
-  const { chunkSizeBytes: setting, profile } = settings;
+  const { chunkSize: setting, profile } = settings;
   const isSizeUpToSession =
     profile.chunkSize !== undefined ||
     (setting === 'auto' && !isMinChunkSize(profile.minChunkSize) && sizeBytes > SAFE_CHUNK_BYTES);

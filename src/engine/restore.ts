@@ -11,7 +11,7 @@ import type { Added, Kept } from '../keeper/keeper-messages.ts';
 import { BATCH_SIZE } from '../store/database.ts';
 import { readHandle } from '../store/record.ts';
 import type { KeepMsOf } from '../store/uploads.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, keepDurationMs } from './connection.ts';
 import {
   askFor,
   belongsTo,
@@ -127,7 +127,7 @@ export class Restorer {
     // A page may set `keeper-url` after the user was asked for files of earlier pages.
     const isOfConnection = (upload: Upload): boolean => upload.connection === connection;
     const wanted = this.#loadKeeper(connection) ? wantFilesOf(scheduler.all.filter(isOfConnection)) : [];
-    const { keepMs } = connection.settings;
+    const keepMs = keepDurationMs(connection);
     const ownKeepMsOf: KeepMsOf = (record) =>
       belongsTo(record, connection) ? keepMs : Number.NEGATIVE_INFINITY;
     const keys = await store.keys(ownKeepMsOf).catch(() => []);
@@ -363,6 +363,6 @@ export class Restorer {
 
 /** Uploads of `connection` are kept for its `keep-days`, all others for the `keep-days` of the page that saved them. */
 function keepMsOf(connection: Connection): KeepMsOf {
-  const { keepMs } = connection.settings;
+  const keepMs = keepDurationMs(connection);
   return (record) => (belongsTo(record, connection) ? keepMs : (record.keepMs ?? keepMs));
 }

@@ -16,7 +16,14 @@ import { type OpenFile, recordOf } from '../pipeline/open.ts';
 import { RUN_DEFAULTS, type RunParts, type RunResult } from '../pipeline/run.ts';
 import type { PausedSession } from '../pipeline/service-session.ts';
 import { identify, recordKey } from '../store/identity.ts';
-import { type Connection, chunkSizesOf, type Times, waitsFor } from './connection.ts';
+import {
+  type Connection,
+  chunkSizesOf,
+  keepDurationMs,
+  retryDurationMs,
+  type Times,
+  waitsFor,
+} from './connection.ts';
 import type { createLateTrace } from './late-trace.ts';
 import { reportWhileQuiet } from './quiet.ts';
 import type { ResumeState } from './resume/resume-state.ts';
@@ -136,7 +143,7 @@ async function identifyUpload(
  */
 export async function saveFile(upload: RunTarget): Promise<boolean> {
   const { connection, picked, resumeState } = upload;
-  const { hash: hashAlgorithm, keepMs } = connection.settings;
+  const { hash: hashAlgorithm } = connection.settings;
   if (!picked) return false;
   const { file } = picked;
   const inTime = (): AbortSignal => AbortSignal.timeout(READ_FILE_MS);
@@ -146,7 +153,7 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   if (!identity) return false;
   const read = () => abortable(file.arrayBuffer(), inTime()).catch(() => undefined);
   const { chunkSizeBytes } = chunkSizesOf(connection, file.size);
-  const plan = { hashAlgorithm, keepMs, chunkSizeBytes };
+  const plan = { hashAlgorithm, keepMs: keepDurationMs(connection), chunkSizeBytes };
   const record = recordOf(openFileOf(upload, picked), plan, identity);
   try {
     return await resumeState.saveFile({ ...record, file }, read);
@@ -160,7 +167,7 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
 export function createConfirmParts(upload: RunTarget, context: RunContext, signal: AbortSignal, send: Send) {
   const { service, settings } = upload.connection;
   const { hostOf, monitor, commitDeadlineMs = RUN_DEFAULTS.commitDeadlineMs } = context;
-  const policy = { maxMs: settings.retryMs, ...context.policy };
+  const policy = { maxMs: retryDurationMs(upload.connection), ...context.policy };
   const rename = (name: string): void => upload.rename(name);
   const connectionChange = (): AbortSignal => monitor().change;
   const order = (): number => upload.slotOrder;
@@ -230,7 +237,7 @@ export function createRunParts(
     file: body,
     ...createBodies(hashSlice),
     hashAlgorithm: settings.hash,
-    keepMs: settings.keepMs,
+    keepMs: keepDurationMs(connection),
     continueHash: settings.profile.sendFileHash ? pool.continueHash : undefined,
     width: pool.size + 1,
     hasRecord:

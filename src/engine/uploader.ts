@@ -105,7 +105,7 @@ export class Uploader {
     this.#connections = new Connections(checked, (next) => open(next, this.#report, how), this.#onAuth);
     this.#snapshots = new SnapshotStore(this.#connections.auth.snapshot);
     this.#slots = new UploadSlots(checked.concurrency);
-    this.#monitor = new ConnectionMonitor(checked.throttleBytesPerSecond);
+    this.#monitor = new ConnectionMonitor(checked.throttle);
     this.#scheduler = new Scheduler(this.#slots, this.#report);
     this.#reconnect = new Reconnect(this.#connections, this.#scheduler, () => this.#closeUnused());
     this.#commands = new Commands(this.#scheduler);
@@ -220,7 +220,7 @@ export class Uploader {
     this.#snapshots.setAuth(this.#connections.auth.snapshot);
     this.#slots.configure(settings.concurrency);
     this.#scheduler.onLimitChange();
-    this.#monitor.bytesPerSecond = settings.throttleBytesPerSecond;
+    this.#monitor.bytesPerSecond = settings.throttle;
     const left = settings.owner === owner ? undefined : this.#signOut.leaveOwner(owner, settings.owner);
     if (left && owner !== '') this.#connections.leaveAuth();
     this.#restored = Promise.all([this.#restored, left, this.#reconnect.run()])
@@ -442,7 +442,7 @@ export class Uploader {
     this.#state = 'open';
     this.#user.connect();
     this.#snapshots.setAuth(this.#connections.auth.snapshot);
-    this.#monitor = new ConnectionMonitor(this.settings.throttleBytesPerSecond);
+    this.#monitor = new ConnectionMonitor(this.settings.throttle);
     this.#tabLocks.open();
     this.#scheduler.restore();
     this.#connections.preload();

@@ -13,16 +13,10 @@ export interface PickLimits {
   readonly refuseEmpty: boolean;
 }
 
-export const limitsOf = ({
-  accept,
-  maxFiles,
-  maxFileSizeBytes,
-  multiple,
-  profile,
-}: Settings): PickLimits => ({
+export const limitsOf = ({ accept, maxFiles, maxFileSize, multiple, profile }: Settings): PickLimits => ({
   accept,
   maxFiles: multiple ? maxFiles : 1,
-  maxFileSizeBytes: Math.min(maxFileSizeBytes, MAX_FILE_BYTES),
+  maxFileSizeBytes: Math.min(maxFileSize, MAX_FILE_BYTES),
   refuseEmpty: profile.emptyFile === 'refuse',
 });
 

@@ -1,6 +1,6 @@
 // The element as a form control: value, validity, reset, and the value after the user returns to the page.
 
-import { LitElement, type PropertyValues } from 'lit';
+import type { PropertyValues } from 'lit';
 import type { Change, CompletedDetail } from '../core/changes.ts';
 import { shownText } from '../core/names.ts';
 import { needsUser } from '../core/phases.ts';
@@ -12,6 +12,7 @@ import { listenOnPage } from './page.ts';
 import { Press } from './press.ts';
 import { property } from './property.ts';
 import { type FileValue, RestoredValues } from './restored-values.ts';
+import { SettingsElement } from './settings-element.ts';
 
 /** Returns what a form submits for an uploaded file. */
 export type FormValue = (file: CompletedDetail) => string | File;
@@ -30,7 +31,7 @@ const isValue = (value: unknown): boolean =>
   typeof value === 'string' || Object.prototype.toString.call(value) === '[object File]';
 
 /** A form control with one value per uploaded file. */
-export abstract class FormControl extends LitElement {
+export abstract class FormControl extends SettingsElement {
   static formAssociated = true;
 
   /** Name of the form field. Without a name, forms don't submit the uploaded files. */
@@ -39,8 +40,6 @@ export abstract class FormControl extends LitElement {
   @property({ type: Boolean, reflect: true }) disabled = false;
   /** Forms can be submitted only with an uploaded file. */
   @property({ type: Boolean }) required = false;
-  /** Number of uploaded files that forms need before they can be submitted. */
-  @property() minFiles?: number | string | undefined;
   /**
    * Function that returns what a form submits for an uploaded file. If it throws, the form is invalid. Defaults to JSON with
    * `name`, `sizeBytes`, `sessionId` and `hashes`.
@@ -70,7 +69,6 @@ export abstract class FormControl extends LitElement {
    */
   #waiting: { readonly press: Press; leftCount: number; mustStart: boolean } | undefined;
 
-  abstract owner?: string | undefined;
   /** The files that the user sees: without those whose removal can still be undone. */
   protected abstract readonly shown: Snapshot;
   /** @internal */

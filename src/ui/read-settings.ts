@@ -2,7 +2,7 @@
 // those that mean a setting that protects users.
 
 import type { LitElement } from 'lit';
-import { PROTECTING } from '../core/config.ts';
+import { PROTECTING, SETTING_PROPERTIES } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { SettingsInput } from '../core/settings-table.ts';
 import { warnOnceHere } from '../core/warn.ts';
@@ -13,12 +13,9 @@ export type SettingsHost = {
   readonly [K in keyof SettingsInput]?: SettingsInput[K] | null | undefined;
 };
 
-/** Returns all reactive properties of the element. The parser ignores properties that are not settings. */
-export function readSettings(host: SettingsHost & HTMLElement): SettingsInput {
-  const { elementProperties } = host.constructor as typeof LitElement;
-  const names = [...elementProperties.keys()] as (keyof SettingsInput)[];
-  return Object.fromEntries(names.map((name) => [name, host[name] ?? undefined]));
-}
+/** Returns the settings among the properties of the element. */
+export const readSettings = (host: SettingsHost): SettingsInput =>
+  Object.fromEntries(SETTING_PROPERTIES.map(([name]) => [name, host[name] ?? undefined]));
 
 const plain = (name: string): string => name.replace(/[-_]/g, '');
 

@@ -1,13 +1,10 @@
 // The element: connects its attributes, events and shadow root with the engine, the controllers and the views.
 
 import type { PropertyValues, TemplateResult } from 'lit';
-import type { AuthOptions } from '../core/auth-options.ts';
 import type { Change, TokenInput } from '../core/changes.ts';
 import { listOf } from '../core/list-of.ts';
 import { hasActive } from '../core/phases.ts';
-import type { Profile } from '../core/read-profile.ts';
-import type { GetToken, TransformFile } from '../core/settings-table.ts';
-import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
+import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import type { Diagnosis } from '../engine/trace.ts';
 import type { UploaderOptions } from '../engine/uploader-options.ts';
 import { createFrameCommands } from './commands.ts';
@@ -20,7 +17,7 @@ import { textsOf } from './languages.ts';
 import type { LoginMessages } from './login-messages.ts';
 import { ENGLISH, type Messages } from './messages.ts';
 import { pickHandles } from './pick-file.ts';
-import { cameraOf, onlyOn, onOrOff, property, wordOf } from './property.ts';
+import { cameraOf, property, wordOf } from './property.ts';
 import { readHandles, readInput } from './read-drop.ts';
 import { warnOfAttributes } from './read-settings.ts';
 import { adopt } from './styles/css.ts';
@@ -122,40 +119,6 @@ export interface SecureUploader {
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only narrows methods that the class inherits.
 export class SecureUploader extends FormControl {
-  /** URL of the service. Required. A change applies to files added later. */
-  @property() baseUrl?: string | undefined;
-  /** Id of the destination folder. Required. A change applies to files added later. */
-  @property() parentId?: string | undefined;
-  /** How the user signs in: `auto`, `token`, `popup`, `redirect`, `local` or `none`. */
-  @property() auth?: AuthMode | undefined;
-  /** OAuth client id of this application. */
-  @property() clientId?: string | undefined;
-  /** URL of the callback page. Defaults to `secure-uploader-callback.html` beside the page. */
-  @property() redirectUri?: string | undefined;
-  /** How the service returns the code: `query` or `fragment`. */
-  @property() responseMode?: 'query' | 'fragment' | undefined;
-  /** Use of silent sign-in in a hidden frame: `auto` or `off`. */
-  @property() silent?: 'auto' | 'off' | undefined;
-  /** Required value of `iss` in sign-in responses (RFC 9207). */
-  @property() issuer?: string | undefined;
-  /** Identity provider to sign in with. */
-  @property() idpId?: string | undefined;
-  /** OAuth scope to request. */
-  @property() scope?: string | undefined;
-  /** Header that carries the token. */
-  @property() authHeader?: string | undefined;
-  /** Authentication scheme before the token in its header. */
-  @property() authScheme?: string | undefined;
-  /** Shows the form of `auth="local"` even if the page is framed by another origin. */
-  @property({ type: Boolean, converter: onlyOn('allow-framed-login') }) allowFramedLogin = false;
-  /** Origins that chunks may be uploaded to, separated by spaces. Defaults to any https origin except that of the page. */
-  @property() uploadOrigins?: string | readonly string[] | undefined;
-  /** Id of the current user. Users who share a browser don't resume each other's uploads. */
-  @property() owner?: string | undefined;
-  /** Accepted file types, as in `<input accept>`. */
-  @property() accept?: string | undefined;
-  /** Allows more than one file. */
-  @property({ type: Boolean, converter: onlyOn('multiple') }) multiple = false;
   /**
    * Opens the camera of phones and tablets instead of the file picker, as in `<input capture>`: `environment` for the camera on the
    * back, or `user` for the one on the front. `accept` decides if it takes photos (`image/*`) or videos (`video/*`).
@@ -165,41 +128,6 @@ export class SecureUploader extends FormControl {
   @property({ type: Boolean }) directory = false;
   /** Also adds files of the operating system that are in chosen folders, such as `.DS_Store` and `Thumbs.db`. */
   @property({ type: Boolean }) includeHidden = false;
-  /** Maximum number of files. */
-  @property() maxFiles?: number | string | undefined;
-  /** Maximum size of a file, such as `500MB`. */
-  @property() maxFileSize?: number | string | undefined;
-  /** Size of a chunk, such as `8MiB`. Defaults to a size that fits the file. */
-  @property() chunkSize?: number | string | undefined;
-  /** Number of chunks uploaded in parallel, or `auto`. */
-  @property() concurrency?: number | string | undefined;
-  /** Maximum number of chunks in one presign request. */
-  @property() batchSize?: number | string | undefined;
-  /** Limit for the average bandwidth of all uploads together, per second, such as `2MB`. Each chunk is still sent at full speed. */
-  @property() throttle?: number | string | undefined;
-  /** Hash algorithm that identifies chunks: `sha-256` or `blake3`. */
-  @property() hash?: HashAlgorithm | undefined;
-  /** Uploads wait until `start()` is called. */
-  @property({ type: Boolean, converter: onOrOff('manual') }) manual = false;
-  /** Saves no progress, so that uploads can't be resumed after a reload. */
-  @property({ type: Boolean, converter: onOrOff('no-resume') }) noResume = false;
-  /**
-   * Saves small files (up to 4 MiB each, 64 MiB in total) in the browser. Uploads of these files resume automatically after a
-   * reload.
-   */
-  @property({ type: Boolean, converter: onlyOn('keep-files') }) keepFiles = false;
-  /** Days after which the saved progress of an unfinished upload is deleted. */
-  @property() keepDays?: number | string | undefined;
-  /**
-   * Minutes after which a request that keeps failing fails its upload. By default, uploads wait without a limit while the server
-   * can't be reached.
-   */
-  @property() retryMinutes?: number | string | undefined;
-  /**
-   * Behavior if the folder already has a file with the same name. `fail` fails the upload and offers another name, such as `report
-   * (2).pdf`. `rename` uses the other name automatically.
-   */
-  @property() onConflict?: 'fail' | 'rename' | undefined;
   /** Height of the rows: `comfortable`, or `compact` with rows of 40 px, in narrow places of 54 px. */
   @property({ reflect: true }) density: 'comfortable' | 'compact' | undefined;
   /**
@@ -207,13 +135,6 @@ export class SecureUploader extends FormControl {
    * `overlay` looks like `bar`, and accepts files that are dropped anywhere on the page.
    */
   @property({ reflect: true, converter: wordOf }) layout: 'area' | 'bar' | 'overlay' | 'button' | undefined;
-  /** URL of the hash worker, if the default worker can't be loaded. */
-  @property() workerUrl?: string | undefined;
-  /**
-   * URL of `file-keeper.js` on the page's origin. With it, uploads resume after a link or a reload, and users don't have to choose
-   * their files again.
-   */
-  @property() keeperUrl?: string | undefined;
   /**
    * Doesn't warn users who leave the page while files are uploading. With `keeper-url`, there is no warning, because the next page
    * continues the uploads.
@@ -225,48 +146,8 @@ export class SecureUploader extends FormControl {
   @property({ type: Boolean }) persistStorage = false;
   /** Also dispatches `chunk-hashed` and `chunk-uploaded`. */
   @property({ type: Boolean }) chunkEvents = false;
-  /** Path of the commit request. Without a path, an upload is complete when every chunk is stored. */
-  @property() commitPath?: string | undefined;
-  /** Path of the cancel request. Without a path, the service is not notified. */
-  @property() cancelPath?: string | undefined;
-  /** Path of the requests for many small files. Without a path, each file has its own requests. */
-  @property() batchPath?: string | undefined;
-  /** Path of the sign-in page. */
-  @property() authorizePath?: string | undefined;
-  /** Path of the token request. */
-  @property() tokenPath?: string | undefined;
-  /** Path of the login request, with `auth="local"`. */
-  @property() loginPath?: string | undefined;
-  /** Path of the challenge request, with `auth="local"`. */
-  @property() challengePath?: string | undefined;
-  /** Path of the logout request. Without a path, signing out does not end the user's session on the service. */
-  @property() logoutPath?: string | undefined;
-  /** Path of the request that opens an upload session. */
-  @property() sessionPath?: string | undefined;
-  /** Path of the presign request. */
-  @property() chunksPath?: string | undefined;
-  /**
-   * Function that is called when a token is needed. A new function starts a new session, also after a sign-out. Uploads that wait
-   * for a first token then use the new function.
-   */
-  @property({ attribute: false, hasChanged: () => true }) getToken?: GetToken | undefined;
-  /** Function that returns the folder id for a relative path. Overrides `parent-id`. */
-  @property({ attribute: false }) parentFor?: ((relativePath: string) => string) | undefined;
   /** Shows thumbnails of images and videos in the list. */
   @property({ type: Boolean }) thumbnails = false;
-  /** Greatest width and height of photos, in pixels. Larger photos are uploaded as smaller copies without metadata. */
-  @property() imageMaxEdge?: number | string | undefined;
-  /** Removes location and embedded thumbnails from JPEG, PNG, WebP, GIF and HEIC photos. Other images and videos are refused. */
-  @property({ type: Boolean, converter: onOrOff('strip-location') }) stripLocation = false;
-  /**
-   * Function that returns the file to upload instead of a file, for example a smaller photo. Called when the upload starts, and
-   * again when it resumes on a later visit: if the file is another one then, the upload starts over.
-   */
-  @property({ attribute: false }) transformFile?: TransformFile | undefined;
-  /** Settings for the points that the interface of the service leaves open. */
-  @property({ attribute: false }) profile?: Profile | undefined;
-  /** Advanced sign-in settings. */
-  @property({ attribute: false }) authOptions?: AuthOptions | undefined;
   /** Identity providers in the form of `auth="local"`. A `federated` provider uses the sign-in window. */
   @property({ attribute: false }) idps: readonly Idp[] = [];
   /** Timeouts, retry policy and `commitDeadlineMs` of the engine. Read only once, when the engine is created. */

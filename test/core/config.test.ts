@@ -1,10 +1,18 @@
 // Valid and invalid settings of a page.
 
 import { expect } from '@open-wc/testing';
-import { createSettings } from '../../src/core/config.ts';
+import {
+  attributeOf,
+  createSettings,
+  PROTECTING,
+  readFileRules,
+  serviceKeyOf,
+  signInKeyOf,
+} from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { parseBytes } from '../../src/core/readers.ts';
 import type { Settings, SettingsInput } from '../../src/core/settings-table.ts';
+import { defaultsWith, SETTING_CASES, SETTING_NAMES, settingValues } from '../support/setting-cases.ts';
 
 const baseUrl = 'https://api.example';
 
@@ -14,61 +22,9 @@ function read(input: SettingsInput): { settings: Settings; warnings: string[] } 
   return { settings, warnings };
 }
 
-/** Settings of a page that sets only a base URL. */
-const DEFAULTS: Settings = {
-  baseUrl,
-  parentId: '',
-  auth: 'auto',
-  clientId: 'secure-uploader',
-  redirectUri: undefined,
-  responseMode: undefined,
-  silent: 'auto',
-  issuer: undefined,
-  idpId: undefined,
-  scope: undefined,
-  authHeader: 'Authorization',
-  authScheme: 'Bearer',
-  allowFramedLogin: false,
-  uploadOrigins: [],
-  owner: '',
-  accept: '',
-  multiple: false,
-  minFiles: 0,
-  maxFiles: Number.POSITIVE_INFINITY,
-  maxFileSizeBytes: Number.POSITIVE_INFINITY,
-  chunkSizeBytes: 'auto',
-  concurrency: 'auto',
-  batchSize: 64,
-  throttleBytesPerSecond: Number.POSITIVE_INFINITY,
-  hash: 'sha-256',
-  manual: false,
-  noResume: false,
-  keepFiles: false,
-  keepMs: 7 * 24 * 3_600_000,
-  retryMs: Number.POSITIVE_INFINITY,
-  onConflict: 'fail',
-  workerUrl: undefined,
-  keeperUrl: undefined,
-  sessionPath: '/files/uploadsession',
-  chunksPath: '/files/uploadsession/chunks',
-  commitPath: undefined,
-  cancelPath: undefined,
-  batchPath: undefined,
-  authorizePath: '/authorize',
-  tokenPath: '/auth/token',
-  loginPath: '/auth/login',
-  challengePath: '/auth/challenge',
-  logoutPath: undefined,
-  getToken: undefined,
-  parentFor: undefined,
-  imageMaxEdge: Number.POSITIVE_INFINITY,
-  stripLocation: false,
-  transformFile: undefined,
-  profile: {},
-  authOptions: {},
-};
+const DEFAULTS = defaultsWith(baseUrl);
 
-const PATHS = Object.keys(DEFAULTS).filter((name) => name.endsWith('Path'));
+const PATHS = SETTING_NAMES.filter((name) => name.endsWith('Path'));
 
 describe('parseBytes', () => {
   const sizes: readonly [string | number, number][] = [
@@ -108,62 +64,12 @@ describe('settings', () => {
   });
 
   it('have the values that the page sets', () => {
-    const getToken = (): string => 'token';
-    const parentFor = (): string => 'folder';
-    const profile = { sendSizes: true };
-    const authOptions = { autoSubmitCode: true };
-    const given: readonly (readonly [SettingsInput, Partial<Settings>])[] = [
-      [{ parentId: 'folder' }, { parentId: 'folder' }],
-      ...(['token', 'popup', 'redirect', 'local', 'none'] as const).map(
-        (auth): [SettingsInput, Partial<Settings>] => [{ auth }, { auth }],
-      ),
-      [{ clientId: 'app' }, { clientId: 'app' }],
-      [{ redirectUri: '/back' }, { redirectUri: '/back' }],
-      [{ responseMode: 'query' }, { responseMode: 'query' }],
-      [{ responseMode: 'fragment' }, { responseMode: 'fragment' }],
-      [{ silent: 'off' }, { silent: 'off' }],
-      [{ issuer: 'https://issuer.example' }, { issuer: 'https://issuer.example' }],
-      [{ idpId: 'idp' }, { idpId: 'idp' }],
-      [{ scope: 'files' }, { scope: 'files' }],
-      [{ authHeader: 'X-Token' }, { authHeader: 'X-Token' }],
-      [{ authScheme: '' }, { authScheme: '' }],
-      [{ allowFramedLogin: true }, { allowFramedLogin: true }],
-      [{ uploadOrigins: ['https://a.example'] }, { uploadOrigins: ['https://a.example'] }],
-      [{ owner: 'ann' }, { owner: 'ann' }],
-      [{ accept: '.pdf' }, { accept: '.pdf' }],
-      [{ multiple: true }, { multiple: true }],
-      [{ maxFiles: 1 }, { maxFiles: 1 }],
-      [{ maxFileSize: '1k' }, { maxFileSizeBytes: 1024 }],
-      [{ chunkSize: '1k' }, { chunkSizeBytes: 1024 }],
-      [{ concurrency: 1 }, { concurrency: 1 }],
-      [{ concurrency: 64 }, { concurrency: 64 }],
-      [{ batchSize: 10_000 }, { batchSize: 10_000 }],
-      [{ throttle: '2MB' }, { throttleBytesPerSecond: 2_000_000 }],
-      [{ hash: 'blake3' }, { hash: 'blake3' }],
-      [{ manual: true }, { manual: true }],
-      [{ noResume: true }, { noResume: true }],
-      [{ keepFiles: true }, { keepFiles: true }],
-      [{ keepDays: '2' }, { keepMs: 172_800_000 }],
-      [{ retryMinutes: '2' }, { retryMs: 120_000 }],
-      [{ retryMinutes: 525_600 }, { retryMs: 31_536_000_000 }],
-      [{ keepDays: 3650 }, { keepMs: 315_360_000_000 }],
-      [{ onConflict: 'rename' }, { onConflict: 'rename' }],
-      [{ onConflict: 'fail' }, { onConflict: 'fail' }],
-      [{ workerUrl: '/worker.js' }, { workerUrl: '/worker.js' }],
-      [{ keeperUrl: '/file-keeper.js' }, { keeperUrl: '/file-keeper.js' }],
-      ...PATHS.map((name): [SettingsInput, Partial<Settings>] => [
-        { [name]: '/there' },
-        { [name]: '/there' },
-      ]),
-      [{ getToken }, { getToken }],
-      [{ parentFor }, { parentFor }],
-      [{ profile }, { profile }],
-      [{ authOptions }, { authOptions }],
-    ];
-    for (const [input, changed] of given) {
-      const { settings, warnings } = read(input);
-      expect(settings, JSON.stringify(input)).to.deep.equal({ ...DEFAULTS, ...changed });
-      expect(warnings, JSON.stringify(input)).to.deep.equal([]);
+    for (const { name, given, result } of settingValues()) {
+      expect(read({ [name]: given }), `${name}: ${JSON.stringify(given)}`).to.deep.equal({
+        settings: { ...DEFAULTS, [name]: result },
+        warnings: [],
+      });
+      expect(result, `${name} is not the default`).not.to.deep.equal(DEFAULTS[name]);
     }
   });
 
@@ -207,39 +113,29 @@ describe('settings', () => {
       });
   });
 
-  const bad: readonly (readonly [keyof SettingsInput, unknown, keyof Settings, unknown])[] = [
-    ['hash', 'md5', 'hash', 'sha-256'],
-    ['chunkSize', '0', 'chunkSizeBytes', 'auto'],
-    ['chunkSize', '8 mebibytes', 'chunkSizeBytes', 'auto'],
-    ['concurrency', 'many', 'concurrency', 'auto'],
-    ['concurrency', 65, 'concurrency', 'auto'],
-    ['concurrency', 0, 'concurrency', 'auto'],
-    ['concurrency', true, 'concurrency', 'auto'],
-    ['hash', false, 'hash', 'sha-256'],
-    ['batchSize', 'all', 'batchSize', 64],
-    ['batchSize', 10_001, 'batchSize', 64],
-    ['throttle', 'slow', 'throttleBytesPerSecond', Number.POSITIVE_INFINITY],
-    ['retryMinutes', 0, 'retryMs', DEFAULTS.retryMs],
-    ['onConflict', 'replace', 'onConflict', 'fail'],
-  ];
-  /** Expected end of the warning about each attribute. */
+  /** Expected end of the warning about each setting that protects no user. */
   const HINTS: Readonly<Record<string, string>> = {
     hash: 'is not one of sha-256, blake3; using sha-256.',
-    'on-conflict': 'is not one of fail, rename; using fail.',
+    onConflict: 'is not one of fail, rename; using fail.',
     concurrency: 'is not a whole number from 1 to 64; using the default.',
-    'batch-size': 'is not a whole number from 1 to 10000; using the default.',
-    'retry-minutes': 'is not a whole number from 1 to 525600; using the default.',
-    'chunk-size': 'is not a size such as 8MiB or 500MB; using the default.',
+    batchSize: 'is not a whole number from 1 to 10000; using the default.',
+    retryMinutes: 'is not a whole number from 1 to 525600; using the default.',
+    chunkSize: 'is not a size such as 8MiB or 500MB; using the default.',
     throttle: 'is not a size such as 8MiB or 500MB; using the default.',
   };
-  for (const [name, value, key, fallback] of bad) {
-    it(`warn once that ${name} cannot be ${JSON.stringify(value)}, and fall back to ${fallback}`, () => {
-      const { settings, warnings } = read({ [name]: value });
-      expect(settings[key]).to.equal(fallback);
-      const attribute = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-      expect(warnings).to.deep.equal([`${attribute}="${value}" ${HINTS[attribute]}`]);
-    });
-  }
+  const unprotected = SETTING_NAMES.filter(
+    (name) => SETTING_CASES[name].unreadable && !PROTECTING.includes(name),
+  );
+  it('that protect no user each have an expected warning', () =>
+    expect(Object.keys(HINTS)).to.have.members(unprotected));
+  for (const name of unprotected)
+    for (const value of SETTING_CASES[name].unreadable ?? []) {
+      it(`warn once that ${name} cannot be ${JSON.stringify(value)}, and fall back to ${DEFAULTS[name]}`, () =>
+        expect(read({ [name]: value })).to.deep.equal({
+          settings: DEFAULTS,
+          warnings: [`${attributeOf(name)}="${value}" ${HINTS[name]}`],
+        }));
+    }
 
   it('read a list of origins, and reject a list with an entry that is more or less than an origin', () => {
     for (const uploadOrigins of [
@@ -281,4 +177,16 @@ describe('settings', () => {
         .to.throw(UploaderError, `upload-origins: "${bad}" ${why}`)
         .with.property('code', 'bad-config');
   });
+});
+
+describe('another value of a setting', () => {
+  for (const name of SETTING_NAMES) {
+    const { scope, values } = SETTING_CASES[name];
+    it(`${name} belongs to the scope ${scope}`, () => {
+      const other = read({ [name]: values[0] }).settings;
+      expect(signInKeyOf(other) === signInKeyOf(DEFAULTS), 'the same sign-in').to.equal(scope !== 'sign-in');
+      expect(serviceKeyOf(other) === serviceKeyOf(DEFAULTS), 'the same service').to.equal(scope === 'upload');
+      expect(name in readFileRules({ [name]: values[0] }), 'a rule for files').to.equal(scope === 'upload');
+    });
+  }
 });

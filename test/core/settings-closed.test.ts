@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { createSettings, isUnfinished, PROTECTING, readFileRules } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import { SETTING_CASES } from '../support/setting-cases.ts';
 
 const baseUrl = 'https://service.example';
 
@@ -17,90 +18,17 @@ function problemOf(input: object): string | undefined {
   }
 }
 
-const BOOLEAN = ['false', 'true', 1, ' '];
-const FUNCTION = ['abc', true, 7, ' '];
-
-/** Settings that are no text and no number: frameworks write an empty text to unset them. And `owner`, which may be named late. */
-const UNSETTABLE = [
-  ...['owner', 'allowFramedLogin', 'multiple', 'manual', 'noResume', 'keepFiles', 'stripLocation'],
-  ...['getToken', 'parentFor', 'transformFile', 'authOptions'],
-];
-
-/** What templates leave that were not rendered. */
-const UNRENDERED = [`\${user.id}`, `user-\${id}`, '{{ user.id }}', '{{user}}', '<%= user.id %>'];
-
 /** What a script computes by mistake, as in `auth={isProduction && 'token'}`. */
 const FALSY = [false, 0, Number.NaN, {}];
 
-/** The values of `FALSY` that a setting can have. */
-const READABLE: Readonly<Record<string, readonly unknown[]>> = {
-  ...Object.fromEntries(
-    ['allowFramedLogin', 'multiple', 'manual', 'noResume', 'keepFiles', 'stripLocation'].map((name) => [
-      name,
-      [false],
-    ]),
-  ),
-  minFiles: [0],
-  authOptions: [{}],
-};
-
-/** For each setting, values that cannot be read. */
-const UNREADABLE: Readonly<Record<string, readonly unknown[]>> = {
-  auth: ['tokn', 'popups', 'token,popup', ['token'], true, () => 'token'],
-  responseMode: ['form_post', 'fragmnet', ['query']],
-  silent: ['of', 'false'],
-  issuer: [' ', 'undefined', ...UNRENDERED, true, 7],
-  scope: [' ', ...UNRENDERED, true, 7],
-  allowFramedLogin: BOOLEAN,
-  uploadOrigins: [[], [''], [false], ' ,', 'files.example', true, 7, new Map()],
-  owner: [{ id: 7 }, 'undefined', 'null', 'NaN', '[object Object]', ...UNRENDERED, true, () => 'ann'],
-  accept: [' ', ',', ' , ', [], '; image/png', ';.pdf', ' ;,; a/b', ...UNRENDERED, true, 7],
-  multiple: BOOLEAN,
-  minFiles: ['two', -1, '1.5', Number.NaN],
-  maxFiles: ['0', '2.5', '1O', 'undefined', -1, true, [3], ['3'], Number.NEGATIVE_INFINITY],
-  maxFileSize: ['5OOMB', 'huge', '0', '5,5MB', '500 MBs', -1, 'undefinedMB'],
-  manual: BOOLEAN,
-  noResume: BOOLEAN,
-  keepFiles: BOOLEAN,
-  keepDays: [3651, '0', '1d'],
-  commitPath: [' ', `/\${path}`, true, 7],
-  cancelPath: [' ', true, 7],
-  logoutPath: [' ', true, 7],
-  getToken: FUNCTION,
-  parentFor: FUNCTION,
-  imageMaxEdge: ['2000px', 0, '65536'],
-  stripLocation: BOOLEAN,
-  transformFile: FUNCTION,
-  authOptions: [
-    'ownerField',
-    [],
-    ...['', ' ', null, true, 7].map((ownerField) => ({ ownerField })),
-    { ownerFeild: 'sub' },
-    { constructor: 'sub' },
-    { sameUserField: null },
-    { rpId: '' },
-    { promptAfterSignOut: null },
-    { loginSendsChallenge: 'true' },
-    { showServerMessages: 'false' },
-    { autoSubmitCode: 1 },
-    { params: 'a=b' },
-    { adapter: 'x' },
-    { adapter: { logIn: () => undefined } },
-    { adapter: { login: 'POST' } },
-    { adapter: { exchange: null } },
-    { adapter: new Map() },
-    { sameUserField: ' ' },
-    { promptAfterSignOut: ' ' },
-    { params: new Map() },
-    new Map([['ownerField', 'sub']]),
-    Promise.resolve({ ownerField: 'sub' }),
-    { credentialFields: {} },
-    { times: 5 },
-    { credentials: { token: 'none' } },
-    { credentials: { tokn: 'omit' } },
-    { credentials: 'omit' },
-  ],
-};
+/**
+ * True for a setting that is no text and no number: frameworks write an empty text to unset it. And for `owner`, which may be
+ * named late.
+ */
+const isUnsettable = (name: keyof typeof SETTING_CASES): boolean =>
+  name === 'owner' ||
+  name === 'authOptions' ||
+  ['boolean', 'function'].includes(typeof SETTING_CASES[name].values[0]);
 
 /** An adapter as a page may write it. */
 class Adapter {
@@ -111,19 +39,17 @@ class Adapter {
 }
 
 describe('a setting that protects users', () => {
-  it('has a row in this test', () => {
-    expect(Object.keys(UNREADABLE)).to.have.members([...PROTECTING]);
-  });
-
-  for (const [name, values] of Object.entries(UNREADABLE))
+  for (const name of PROTECTING)
     it(`is an error if it cannot be read: ${name}`, () => {
-      const readable = READABLE[name] ?? [];
-      const falsy = FALSY.filter(
-        (value) => !readable.some((each) => JSON.stringify(each) === JSON.stringify(value)),
-      );
-      for (const value of [...values, ...falsy, ...(UNSETTABLE.includes(name) ? [] : [''])])
+      const { initial, unreadable } = SETTING_CASES[name];
+      expect(unreadable, 'has a row with values that cannot be read').to.be.an('array');
+      const isInitial = (value: unknown): boolean => String(value) === String(initial);
+      const blank = isUnsettable(name) ? [] : [''];
+      const falsy = FALSY.filter((value) => !isInitial(value));
+      for (const value of [...(unreadable ?? []), ...falsy, ...blank])
         expect(problemOf({ [name]: value }), `${name}: ${String(value)}`).to.be.a('string');
-      for (const value of [...readable, null, undefined, ...(UNSETTABLE.includes(name) ? [''] : [])])
+      const readable = FALSY.filter(isInitial);
+      for (const value of [...readable, null, undefined, ...(isUnsettable(name) ? [''] : [])])
         expect(problemOf({ [name]: value }), `${name}: ${String(value)}`).to.equal(undefined);
     });
 
@@ -193,7 +119,7 @@ describe('an owner', () => {
 describe('settings of a template that is not filled in', () => {
   it('are unfinished, and others are not', () => {
     for (const name of PROTECTING)
-      expect(isUnfinished({ baseUrl, [name]: '' }), name).to.equal(!UNSETTABLE.includes(name));
+      expect(isUnfinished({ baseUrl, [name]: '' }), name).to.equal(!isUnsettable(name));
     for (const input of [{ uploadOrigins: [] }, { maxFiles: ' ' }, { authOptions: { ownerField: '' } }])
       expect(isUnfinished({ baseUrl, ...input }), JSON.stringify(input)).to.equal(true);
     for (const input of [
@@ -212,7 +138,7 @@ describe('settings of a template that is not filled in', () => {
     const rules = readFileRules({ maxFiles: '', maxFileSize: 'x', minFiles: 'two' });
     expect(rules).to.include({
       maxFiles: Number.POSITIVE_INFINITY,
-      maxFileSizeBytes: Number.POSITIVE_INFINITY,
+      maxFileSize: Number.POSITIVE_INFINITY,
       minFiles: 1,
     });
     expect(readFileRules({ minFiles: '' }).minFiles).to.equal(1);

@@ -1,7 +1,8 @@
-// What uploads wait for in each state of sign-in.
+// What uploads wait for in each state of sign-in, and how long.
 
 import { expect } from '@open-wc/testing';
-import { waitsFor } from '../../src/engine/connection.ts';
+import { createSettings } from '../../src/core/config.ts';
+import { keepDurationMs, retryDurationMs, waitsFor } from '../../src/engine/connection.ts';
 
 const CASES = [
   [{ required: false, state: 'signed-in' }, undefined],
@@ -24,4 +25,18 @@ describe('uploads during sign-in', () => {
       expect(waitsFor({ required, state, ...error })).to.equal(reason);
     });
   }
+});
+
+describe('the durations of a connection', () => {
+  it('are those of its settings, in milliseconds', () => {
+    const settings = createSettings({ baseUrl: 'https://a.test', keepDays: 2, retryMinutes: 2 });
+    expect([keepDurationMs({ settings }), retryDurationMs({ settings })]).to.deep.equal([
+      172_800_000, 120_000,
+    ]);
+  });
+
+  it('have no limit for requests by default', () => {
+    const settings = createSettings({ baseUrl: 'https://a.test' });
+    expect(retryDurationMs({ settings })).to.equal(Number.POSITIVE_INFINITY);
+  });
 });

@@ -210,7 +210,7 @@ describe('diagnose()', () => {
     expect(report.version).to.equal(version);
     expect(report.totals).to.include({ fileCount: 1, doneCount: 1, sizeBytes: 1200, storedBytes: 1200 });
     expect(report.settings).to.include({
-      chunkSizeBytes: 2000,
+      chunkSize: 2000,
       auth: 'none',
       maxFiles: 'Infinity',
       parentId: 'set',

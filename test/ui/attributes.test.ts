@@ -2,66 +2,19 @@
 
 import { expect } from '@open-wc/testing';
 import '../../src/define.ts';
-import { createSettings } from '../../src/core/config.ts';
+import { attributeOf, createSettings } from '../../src/core/config.ts';
 import type { Settings } from '../../src/core/settings-table.ts';
 import { readSettings } from '../../src/ui/read-settings.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { captureWarnings } from '../support/console.ts';
+import { SETTING_CASES, SETTING_NAMES, settingValues } from '../support/setting-cases.ts';
 
-const DAY_MS = 86_400_000;
+/** The settings that have an attribute: all but functions and objects. */
+const WITH_ATTRIBUTE = SETTING_NAMES.filter((name) =>
+  ['string', 'number', 'boolean'].includes(typeof SETTING_CASES[name].values[0]),
+);
 
-/** Attributes, each with a text other than the default, a function that reads the setting, and the expected value. */
-const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings) => unknown, unknown]>> = {
-  'base-url': ['https://files.test/v1/', ({ baseUrl }) => baseUrl, 'https://files.test/v1'],
-  'parent-id': ['folder-b', ({ parentId }) => parentId, 'folder-b'],
-  auth: ['popup', ({ auth }) => auth, 'popup'],
-  'client-id': ['a-page', ({ clientId }) => clientId, 'a-page'],
-  'redirect-uri': ['https://a.test/back', ({ redirectUri }) => redirectUri, 'https://a.test/back'],
-  'response-mode': ['fragment', ({ responseMode }) => responseMode, 'fragment'],
-  silent: ['off', ({ silent }) => silent, 'off'],
-  issuer: ['https://id.test', ({ issuer }) => issuer, 'https://id.test'],
-  'idp-id': ['staff', ({ idpId }) => idpId, 'staff'],
-  scope: ['upload', ({ scope }) => scope, 'upload'],
-  'auth-header': ['x-token', ({ authHeader }) => authHeader, 'x-token'],
-  'auth-scheme': ['Token', ({ authScheme }) => authScheme, 'Token'],
-  'allow-framed-login': ['', ({ allowFramedLogin }) => allowFramedLogin, true],
-  'upload-origins': [
-    'https://a.test https://b.test',
-    ({ uploadOrigins }) => uploadOrigins,
-    ['https://a.test', 'https://b.test'],
-  ],
-  owner: ['alice', ({ owner }) => owner, 'alice'],
-  accept: ['image/*', ({ accept }) => accept, 'image/*'],
-  multiple: ['', ({ multiple }) => multiple, true],
-  'min-files': ['2', ({ minFiles }) => minFiles, 2],
-  'max-files': ['7', ({ maxFiles }) => maxFiles, 7],
-  'image-max-edge': ['2000', ({ imageMaxEdge }) => imageMaxEdge, 2000],
-  'strip-location': ['', ({ stripLocation }) => stripLocation, true],
-  'max-file-size': ['500MB', ({ maxFileSizeBytes }) => maxFileSizeBytes, 500_000_000],
-  'chunk-size': ['8MiB', ({ chunkSizeBytes }) => chunkSizeBytes, 8_388_608],
-  concurrency: ['3', ({ concurrency }) => concurrency, 3],
-  'batch-size': ['5', ({ batchSize }) => batchSize, 5],
-  throttle: ['2MB', ({ throttleBytesPerSecond }) => throttleBytesPerSecond, 2_000_000],
-  hash: ['blake3', ({ hash }) => hash, 'blake3'],
-  manual: ['', ({ manual }) => manual, true],
-  'no-resume': ['', ({ noResume }) => noResume, true],
-  'keep-files': ['', ({ keepFiles }) => keepFiles, true],
-  'keep-days': ['2', ({ keepMs }) => keepMs, 2 * DAY_MS],
-  'retry-minutes': ['2', ({ retryMs }) => retryMs, 120_000],
-  'on-conflict': ['rename', ({ onConflict }) => onConflict, 'rename'],
-  'worker-url': ['/worker.js', ({ workerUrl }) => workerUrl, '/worker.js'],
-  'keeper-url': ['/file-keeper.js', ({ keeperUrl }) => keeperUrl, '/file-keeper.js'],
-  'session-path': ['/a', ({ sessionPath }) => sessionPath, '/a'],
-  'chunks-path': ['/b', ({ chunksPath }) => chunksPath, '/b'],
-  'commit-path': ['/c', ({ commitPath }) => commitPath, '/c'],
-  'cancel-path': ['/d', ({ cancelPath }) => cancelPath, '/d'],
-  'batch-path': ['/h', ({ batchPath }) => batchPath, '/h'],
-  'authorize-path': ['/e', ({ authorizePath }) => authorizePath, '/e'],
-  'token-path': ['/f', ({ tokenPath }) => tokenPath, '/f'],
-  'login-path': ['/g', ({ loginPath }) => loginPath, '/g'],
-  'challenge-path': ['/h', ({ challengePath }) => challengePath, '/h'],
-  'logout-path': ['/i', ({ logoutPath }) => logoutPath, '/i'],
-};
+const SETTING_ATTRIBUTES = WITH_ATTRIBUTE.map(attributeOf);
 
 /** Attributes that are not settings. */
 const OWN = [
@@ -89,15 +42,19 @@ const settingsOf = (attributes: Readonly<Record<string, string>>): Settings => {
 };
 
 describe('an attribute', () => {
-  it('is in the table of this test', () => {
+  it('is that of a setting, or in the list of this test', () => {
     const { observedAttributes } = customElements.get('secure-uploader') as typeof SecureUploader;
-    expect([...Object.keys(TABLE), ...OWN]).to.have.members(observedAttributes);
+    expect([...SETTING_ATTRIBUTES, ...OWN]).to.have.members(observedAttributes);
   });
 
-  for (const [name, [text, read, expected]] of Object.entries(TABLE))
-    it(`${name} becomes a setting`, () => {
-      expect(read(settingsOf({ [name]: text }))).to.deep.equal(expected);
-      expect(read(settingsOf({})), 'is not so without it').not.to.deep.equal(expected);
+  for (const name of WITH_ATTRIBUTE)
+    it(`${attributeOf(name)} becomes a setting`, () => {
+      const unset = settingsOf({})[name];
+      for (const { given, result } of settingValues().filter((value) => value.name === name)) {
+        const text = given === true ? '' : String(given);
+        expect(settingsOf({ [attributeOf(name)]: text })[name], text).to.deep.equal(result);
+        expect(unset, 'is not so without it').not.to.deep.equal(result);
+      }
     });
 
   const connect = async (...names: string[]): Promise<void> => {
@@ -134,7 +91,7 @@ describe('an attribute', () => {
 
   it('of the element, or of any other library, causes no warning', () =>
     captureWarnings(async (warnings) => {
-      await connect(...Object.keys(TABLE), ...OWN, 'id', 'class', 'data-parent-id', 'title');
+      await connect(...SETTING_ATTRIBUTES, ...OWN, 'id', 'class', 'data-parent-id', 'title');
       await connect('hx-swap', 'v-cloak', 'x-data', 'ng-version', 'aria-label', 'client:load');
       await connect('on-click', 'no-print', 'layout-align', 'hash-x', 'max');
       expect(warnings).to.deep.equal([]);

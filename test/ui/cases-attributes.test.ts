@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { resetMouse, sendKeys } from '@web/test-runner-commands';
-import { createSettings, PROTECTING } from '../../src/core/config.ts';
+import { attributeOf, createSettings, PROTECTING } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { ENGLISH } from '../../src/index.ts';
 import { readSettings } from '../../src/ui/read-settings.ts';
@@ -10,6 +10,7 @@ import '../../src/define.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
+import { SETTING_CASES, SETTING_NAMES } from '../support/setting-cases.ts';
 import { replace, world } from '../support/world.ts';
 import { click } from './accessible.ts';
 import { removeStages, stage } from './login-stage.ts';
@@ -32,7 +33,7 @@ async function write(html: string): Promise<SecureUploader> {
   return element;
 }
 
-const SWITCHES = ['allow-framed-login', 'multiple', 'keep-files', 'manual', 'no-resume', 'strip-location'];
+const SWITCHES = SETTING_NAMES.filter((name) => SETTING_CASES[name].initial === false).map(attributeOf);
 const camel = (name: string): string => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
 
 /** How frameworks unset a property that they have set. */

@@ -78,7 +78,7 @@ const LOOKS: Readonly<Record<string, Shown & { readonly step?: string }>> = {
     rules: { manual: true },
   },
   'dragging, with limits, reading and notices': {
-    rules: { accept: 'image/*,.pdf,.xlsx', maxFileSizeBytes: 500_000_000, maxFiles: 20 },
+    rules: { accept: 'image/*,.pdf,.xlsx', maxFileSize: 500_000_000, maxFiles: 20 },
     intake: { dragging: true, readingCount: 1280, emptyFolderCount: 12 },
   },
   ...Object.fromEntries(

@@ -176,7 +176,7 @@ export const VIEW_STATES: Readonly<Record<string, Shown>> = {
   'the drop zone, for one file': { rules: { multiple: false, maxFiles: 3 } },
   'the drop zone, without folders': { rules: { directory: false } },
   'the drop zone, with every rule': {
-    rules: { accept: 'image/*, .pdf,,text/plain', maxFileSizeBytes: 500 * MB, maxFiles: 20 },
+    rules: { accept: 'image/*, .pdf,,text/plain', maxFileSize: 500 * MB, maxFiles: 20 },
   },
   'the drop zone, with a rule of one file': { rules: { maxFiles: 1 } },
   'the drop zone, above files, without the rules': { snapshot: snapshot([A]), rules: { accept: '.pdf' } },

@@ -80,7 +80,7 @@ function isTextSelected([target]: readonly HTMLElement[]): boolean {
 function hintOf(rules: Rules, messages: Messages, format: Format): string {
   const hint = [
     acceptedTypes(rules.accept, messages, format),
-    rules.maxFileSizeBytes < Infinity && messages.upTo(format.size(rules.maxFileSizeBytes)),
+    rules.maxFileSize < Infinity && messages.upTo(format.size(rules.maxFileSize)),
     rules.multiple && rules.maxFiles < Infinity && messages.atMost(rules.maxFiles),
   ]
     .filter(Boolean)

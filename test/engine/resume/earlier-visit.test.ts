@@ -144,6 +144,12 @@ describe('an upload of an earlier visit', () => {
     }
   });
 
+  it('has how long its page wants it kept, for pages with other settings', async () => {
+    const store = await createUnfinished(file, { keepDays: 2 });
+    const keepMs = (await store.list()).map((record) => record.keepMs);
+    expect(keepMs).to.deep.equal([2 * 24 * 3_600_000]);
+  });
+
   it('is listed before uploads that are too old are deleted', async () => {
     const store = await createUnfinished(file);
     const [listing, pruning] = [deferred(), deferred()];
