@@ -28,6 +28,7 @@ const MOST_RUNNING = 1000;
 export class Scheduler {
   readonly #slots: UploadSlots;
   readonly #report: (change: Change) => void;
+  readonly #onListChange: () => void;
   /** All uploads in list order. */
   readonly #uploads = new Map<FileId, Upload>();
   readonly #queue = new Queue();
@@ -53,9 +54,11 @@ export class Scheduler {
   /** Timer for the time at which an active upload starts to wait. */
   #waitTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(slots: UploadSlots, report: (change: Change) => void) {
+  /** Calls `onListChange` when uploads are added, removed or moved. */
+  constructor(slots: UploadSlots, report: (change: Change) => void, onListChange: () => void) {
     this.#slots = slots;
     this.#report = report;
+    this.#onListChange = onListChange;
   }
 
   /** True while no upload runs. */
@@ -74,7 +77,7 @@ export class Scheduler {
     const isUserPause = stateNameOf(last) === 'user' && wouldRun(afterDeletion(before));
     if (this.#news === 'ended' && isUserPause) this.#news = 'ran';
     if (after.phase === 'queued') this.#queue.add(upload);
-    if (last.phase === 'removed') this.#uploads.delete(upload.id);
+    if (last.phase === 'removed' && this.#uploads.delete(upload.id)) this.#onListChange();
     this.#pumpSoon();
   }
 
@@ -89,6 +92,7 @@ export class Scheduler {
   /** Adds an upload to the end of the list. A queued upload starts when the slots allow it. */
   append(upload: Upload): void {
     this.#uploads.set(upload.id, upload);
+    this.#onListChange();
     this.#queue.add(upload);
     this.#pumpSoon();
   }
@@ -97,6 +101,7 @@ export class Scheduler {
   reorder(id: FileId, beforeId?: FileId): void {
     if (!this.#uploads.has(id) || id === beforeId) return;
     moveEntry(this.#uploads, id, beforeId);
+    this.#onListChange();
     for (const [order, upload] of this.all.entries()) upload.order = order;
     this.#queue.sort();
     this.#report({ name: 'file-moved', detail: { id, ...(beforeId !== undefined && { beforeId }) } });

@@ -3,10 +3,10 @@
 import { canRetry } from '../core/error-codes.ts';
 import type { Transition } from '../core/machine.ts';
 import type { PauseReason, Phase } from '../core/phases.ts';
+import { publicPhase } from './file-snapshot.ts';
 import {
   type Blocked,
   type Blockers,
-  publicPhase,
   type Running,
   type RunPhase,
   type StateName,

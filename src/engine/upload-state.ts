@@ -171,24 +171,3 @@ export const waitsForFile = (state: UploadState): boolean =>
   state.phase === 'withdrawn'
     ? waitsForFile(state.before)
     : ['needs-file', 'resuming', 'other-tab'].includes(stateNameOf(state));
-
-/** Returns the phase that pages and views see. */
-export function publicPhase(state: UploadState): Phase {
-  switch (state.phase) {
-    case 'held':
-    case 'opening':
-      return 'queued';
-    case 'canceling':
-      return publicPhase(state.next);
-    case 'withdrawn':
-      return state.before.phase === 'queued' ? 'paused' : publicPhase(state.before);
-    case 'removed':
-      return 'canceled';
-    case 'transforming':
-      return 'hashing';
-    case 'accepted':
-      return 'committing';
-    default:
-      return state.phase;
-  }
-}

@@ -1,36 +1,29 @@
 // One upload: its file, its progress and its state machine. Runs the effects of the state machine.
 
 import type { Change, ChangeMap, ChangeName, CompletedDetail } from '../core/changes.ts';
-import { type ErrorCode, UploaderError } from '../core/errors.ts';
+import type { ErrorCode } from '../core/errors.ts';
 import { Machine } from '../core/machine.ts';
 import type { Phase } from '../core/phases.ts';
-import type { AddedFile, FileId, NextAttempt, PickedFile, UploadRecord } from '../core/types.ts';
-import { confirm } from '../pipeline/confirm.ts';
+import type {
+  AddedFile,
+  FileId,
+  FileSnapshot,
+  NextAttempt,
+  PickedFile,
+  ProgressNumbers,
+  UploadRecord,
+} from '../core/types.ts';
 import { plan } from '../pipeline/plan.ts';
-import { type RunResult, run } from '../pipeline/run.ts';
-import { isCancelable } from '../pipeline/service-session.ts';
 import { type Connection, chunkSizesOf } from './connection.ts';
-import { openAgain } from './files.ts';
-import { prepare } from './prepare.ts';
+import { fileSnapshotOf, publicPhase } from './file-snapshot.ts';
 import type { ResumeState } from './resume/resume-state.ts';
 import type { DoneElsewhere, RemoteProgress, TabLocks } from './resume/tab-locks.ts';
+import { runFile } from './run-file.ts';
 import { Progress } from './transfer/progress.ts';
 import { reduce } from './upload-machine.ts';
-import {
-  completedDetailOf,
-  createConfirmParts,
-  createRunParts,
-  describeError,
-  hashSliceOf,
-  needsFileAfter,
-  openFileOf,
-  type RunContext,
-  type RunTarget,
-  type Send,
-} from './upload-run.ts';
+import { completedDetailOf, type RunContext, type RunTarget, type Send } from './upload-run.ts';
 import {
   isRunning,
-  publicPhase,
   type UploadCommand,
   type UploadEffect,
   type UploadModel,
@@ -50,6 +43,8 @@ export interface UploadContext extends RunContext {
   readonly tabLocks: TabLocks;
   /** Called after each event of an upload, before its effects run. */
   readonly onTransition: (upload: Upload, before: UploadState, after: UploadState) => void;
+  /** Called when the snapshot of an upload has changed. */
+  readonly onChange: () => void;
 }
 
 export class Upload {
@@ -57,8 +52,11 @@ export class Upload {
   readonly ownName: string;
   /** Name on the service. Differs from `ownName` if `ownName` was taken. */
   name: string;
+  /** Name of the file that the last run uploaded. */
+  bodyName: string;
   readonly relativePath: string;
   readonly parentId: string;
+  readonly type: string;
   /** The file; `undefined` if the upload comes from an earlier visit, or if the file became unreadable. */
   picked: PickedFile | undefined;
   /** File that became unreadable. */
@@ -78,8 +76,10 @@ export class Upload {
   readonly #context: UploadContext;
   readonly #machine: Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>;
   #startedMs: number | undefined;
-  /** Name of the file that the last run uploaded. */
-  #bodyName: string;
+  /** The numbers that were reported last. */
+  #numbers: ProgressNumbers = { hashedBytes: 0, sentBytes: 0, storedBytes: 0, skippedBytes: 0 };
+  /** The current snapshot; `undefined` after a change, until the next read. */
+  #snapshot: FileSnapshot | undefined;
   /** Promise that resolves when all runs and deletions that have started are over. */
   #work: Promise<unknown> = Promise.resolve();
 
@@ -94,10 +94,11 @@ export class Upload {
     const { manual } = connection.settings;
     this.id = file.id;
     this.ownName = file.name;
-    this.#bodyName = file.name;
+    this.bodyName = file.name;
     this.name = file.name;
     this.relativePath = file.relativePath;
     this.parentId = file.parentId;
+    this.type = file.type;
     this.picked = picked;
     this.order = order;
     this.#connection = connection;
@@ -111,7 +112,10 @@ export class Upload {
       {
         reduce,
         facts: () => ({ hasFile: this.picked !== undefined || this.resumeState.isCommitted }),
-        onStep: (before, after) => context.onTransition(this, before.state, after.state),
+        onStep: (before, after) => {
+          if (before.state !== after.state) this.#changed();
+          context.onTransition(this, before.state, after.state);
+        },
         run: (effect, signal, send) => this.#run(effect, signal, send),
         // Only a defect throws here. The upload keeps its current state.
         onFault: (error) => void globalThis.reportError?.(error),
@@ -171,6 +175,25 @@ export class Upload {
     return this.attempt?.lastError.code === 'upload-stalled' ? this.order + YIELD_COUNT : this.order;
   }
 
+  /** Frozen state of the upload for pages and views. The same object until something changes. */
+  get snapshot(): FileSnapshot {
+    const { id, name, relativePath, sizeBytes, type, parentId } = this;
+    this.#snapshot ??= Object.freeze(
+      fileSnapshotOf(
+        { id, name, relativePath, sizeBytes, type, parentId },
+        this.state,
+        this.#numbers,
+        this.warning,
+      ),
+    );
+    return this.#snapshot;
+  }
+
+  #changed(): void {
+    this.#snapshot = undefined;
+    this.#context.onChange();
+  }
+
   get needsFile(): boolean {
     return this.state.phase === 'paused' && waitsForFile(this.state);
   }
@@ -197,6 +220,7 @@ export class Upload {
   rename(name: string): void {
     if (name === this.name) return;
     this.name = name;
+    this.#changed();
     this.resumeState.rename(name);
     // The current session was opened with the old name.
     this.savedSession = undefined;
@@ -213,6 +237,7 @@ export class Upload {
   reportProgress(phase: Phase = this.phase): void {
     const { sizeBytes, attempt, warning } = this;
     const numbers = this.progress.numbers();
+    this.#show(numbers);
     const { key } = this.resumeState;
     if (key !== undefined && this.isRunning) this.#context.tabLocks.announceProgress(key, numbers);
     this.#report('upload-progress', {
@@ -224,12 +249,17 @@ export class Upload {
     });
   }
 
+  #show(numbers: ProgressNumbers): void {
+    this.#numbers = numbers;
+    this.#changed();
+  }
+
   #run(effect: UploadEffect, signal: AbortSignal, send: Send): void {
     const { resumeState } = this;
     switch (effect.type) {
       case 'run':
         this.#startedMs ??= performance.now();
-        this.#add(this.#transfer(signal, send).finally(() => this.#afterRun()));
+        this.#add(runFile(this, this.#context, signal, send).finally(() => this.#afterRun()));
         break;
       case 'forget':
         this.#add(this.#forget(() => send({ type: 'forgotten' })));
@@ -290,77 +320,6 @@ export class Upload {
     this.#work = Promise.allSettled([this.#work, work]);
   }
 
-  /** Runs the pipeline. Never rejects: sends the outcome, or nothing if the run was aborted. */
-  async #transfer(signal: AbortSignal, send: Send): Promise<void> {
-    try {
-      await this.#context.trace.ready(signal);
-      const result = (await this.#confirm(signal, send)) ?? (await this.#send(signal, send));
-      if (signal.aborted) return;
-      this.progress.finish();
-      send({ type: 'succeeded', result });
-    } catch (error) {
-      if (signal.aborted) return;
-      const isLost = needsFileAfter(error, this);
-      send({ type: isLost ? 'file-lost' : 'run-failed', error: describeError(error) });
-    } finally {
-      const { usedNames } = this.connection.service;
-      for (const [name, upload] of usedNames) if (upload === this) usedNames.delete(name);
-    }
-  }
-
-  /**
-   * Repeats a commit of an earlier run whose result is open. Resolves with `undefined` if there is none, or if the record or chunks
-   * are lost.
-   */
-  async #confirm(signal: AbortSignal, send: Send): Promise<RunResult | undefined> {
-    const { isCommitted, record } = this.resumeState;
-    if (!isCommitted || !record) return undefined;
-    const parts = createConfirmParts(this, this.#context, signal, send);
-    return confirm(record.key, this.#context.trace.wrap(this.id, parts));
-  }
-
-  async #send(signal: AbortSignal, send: Send): Promise<RunResult> {
-    /** Number of stored chunks when the file was last opened again. */
-    let openedCount: number | undefined;
-    for (;;) {
-      signal.throwIfAborted();
-      const { picked } = this;
-      if (!picked) throw new UploaderError('session-expired', 'The saved session is missing');
-      try {
-        const body = await this.#prepare(picked.file, signal, send);
-        const parts = createRunParts(this, picked, body, this.#context, signal, send);
-        return await run(openFileOf(this, picked, body), this.#context.trace.wrap(this.id, parts));
-      } catch (error) {
-        const { handle } = picked;
-        const storedCount = this.resumeState.record?.stored.size;
-        // Without a record, nothing could be compared. Without progress since the last time, the file is changed all the time.
-        const isWorthwhile = storedCount !== undefined && storedCount !== openedCount;
-        if (!needsFileAfter(error, this) || !handle || !isWorthwhile) throw error;
-        openedCount = storedCount;
-        const file = await openAgain(this, handle, signal).catch(() => undefined);
-        if (!file) throw error;
-        this.picked = { ...picked, file };
-      }
-    }
-  }
-
-  /** Resolves with what is uploaded instead of `file`. */
-  async #prepare(file: File, signal: AbortSignal, send: Send): Promise<File> {
-    const { service, settings } = this.connection;
-    const waitForBytes = () =>
-      hashSliceOf(this, signal, send)(file.slice(0, 1), { keepBytes: false, signal });
-    const body = await prepare(file, settings, signal, send, this.#context.times, waitForBytes);
-    const { savedSession } = this;
-    if (this.progress.resize(body.size) && savedSession?.session) {
-      this.savedSession = undefined;
-      if (isCancelable(savedSession)) await service.cancel(savedSession.session);
-    }
-    // Not if the user has chosen another name.
-    if (this.name === this.#bodyName) this.rename(body.name);
-    this.#bodyName = body.name;
-    return body;
-  }
-
   #afterRun(): void {
     // Another run may have started in the meantime.
     if (!this.isRunning) this.progress.endRun();
@@ -390,7 +349,9 @@ export class Upload {
   #onProgressElsewhere(numbers: RemoteProgress): void {
     const { progress, phase, sizeBytes } = this;
     if (phase !== 'paused') return;
-    this.#report('upload-progress', { phase, sizeBytes, hashedBytes: 0, ...progress.showRemote(numbers) });
+    const shown = { hashedBytes: 0, ...progress.showRemote(numbers) };
+    this.#show(shown);
+    this.#report('upload-progress', { phase, sizeBytes, ...shown });
   }
 
   #onDoneElsewhere(detail: DoneElsewhere): void {

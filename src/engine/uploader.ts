@@ -31,8 +31,8 @@ import type { Diagnosis } from './trace.ts';
 import { ConnectionMonitor } from './transfer/connection-monitor.ts';
 import { ProgressThrottle } from './transfer/progress.ts';
 import { UploadSlots } from './transfer/upload-slots.ts';
+import { Undo } from './undo.ts';
 import type { UploadContext } from './upload.ts';
-import type { RetryCommand, UndoCommand } from './upload-state.ts';
 import type { UploaderOptions } from './uploader-options.ts';
 
 /**
@@ -86,11 +86,13 @@ export class Uploader {
   /** Why the last settings could not be read; `undefined` if they could. */
   #problem: unknown;
   readonly #trace: ReturnType<typeof createLateTrace>;
+  /** @internal Cancels and removes uploads so that the user can undo it. */
+  readonly undo: Undo;
 
   constructor(settings: SettingsInput, options: UploaderOptions = {}) {
-    const { connect: open = connect, ...rest } = options;
+    const { connect: open = connect } = options;
     if (!globalThis.location) throw new UploaderError('bad-config', 'Uploader runs in browsers only');
-    warnLate('warnOfOptions', rest);
+    warnLate('warnOfOptions', options);
     this.#warn = warnOnce(options.warn);
     const checked = createSettings(settings, this.#warn);
     this.#user = new CurrentUser(checked.owner);
@@ -103,12 +105,15 @@ export class Uploader {
       connectionChange: () => this.#monitor.change,
     };
     this.#connections = new Connections(checked, (next) => open(next, this.#report, how), this.#onAuth);
-    this.#snapshots = new SnapshotStore(this.#connections.auth.snapshot);
     this.#slots = new UploadSlots(checked.concurrency);
     this.#monitor = new ConnectionMonitor(checked.throttle);
-    this.#scheduler = new Scheduler(this.#slots, this.#report);
+    this.#scheduler = new Scheduler(this.#slots, this.#report, () => this.#snapshots.onListChange());
+    this.#snapshots = new SnapshotStore(this.#connections.auth.snapshot, () =>
+      this.#scheduler.all.map(({ snapshot }) => snapshot),
+    );
     this.#reconnect = new Reconnect(this.#connections, this.#scheduler, () => this.#closeUnused());
     this.#commands = new Commands(this.#scheduler);
+    this.undo = new Undo(this.#scheduler, (...command) => this.#applyTo(...command));
     const context: UploadContext = {
       slots: this.#slots,
       hostOf: createHosts(),
@@ -120,6 +125,7 @@ export class Uploader {
       warn: this.#warn,
       bytesPerSecond: () => this.#snapshots.bytesPerSecond,
       onBytesSent: (bytes) => this.#snapshots.onBytesSent(bytes),
+      onChange: () => this.#snapshots.onListChange(),
       onTransition: (...step) => {
         this.#scheduler.onTransition(...step);
         if (this.#scheduler.isIdle) this.#snapshots.onIdle();
@@ -142,6 +148,7 @@ export class Uploader {
     const parts = { ...shared, intake: this.#intake, user: this.#user };
     this.#restorer = new Restorer({ ...parts, onReturn: () => this.#restoreAgain() });
     this.#signOut = new SignOut({ ...parts, deletion, restorer: this.#restorer });
+    this.#user.onChange(() => this.undo.forget());
     this.#user.connect();
     if (options.onSpan) this.#trace.load().catch(reportError);
     this.#restored = this.#restore();
@@ -243,6 +250,7 @@ export class Uploader {
   ): Promise<void> {
     const list = listOf(files);
     this.#user.look();
+    void this.undo.complete();
     if (this.#problem !== undefined) throw this.#problem;
     warnLate('warnOfSettings', this.settings);
     preconnect(this.settings.uploadOrigins);
@@ -320,11 +328,10 @@ export class Uploader {
     return this.#commands.apply({ type: 'retry', isNamed: id !== undefined, newName: id && name }, id);
   }
 
-  /** @internal Applies a command of a button to several uploads. */
-  async apply(command: UndoCommand | RetryCommand, ids: readonly FileId[]): Promise<void> {
+  /** @internal Retries several failed uploads. */
+  retryFiles(ids: readonly FileId[]): Promise<void> {
     const uploads = ids.flatMap((id) => this.#scheduler.get(id) ?? []);
-    await this.#commands.applyTo(uploads, command);
-    this.#closeUnused();
+    return this.#applyTo(uploads, { type: 'retry', isNamed: false });
   }
 
   /** Removes an upload from the list. An upload that is not done is canceled first. */
@@ -456,8 +463,10 @@ export class Uploader {
    */
   async close(): Promise<void> {
     this.#state = 'closed';
+    this.#snapshots.close();
     this.#user.close();
     this.#scheduler.suspend();
+    this.undo.forget();
     this.#intake.stop();
     this.#restorer.close();
     this.#reconnect.close();
@@ -485,6 +494,11 @@ export class Uploader {
       .restore(this.#connections.current)
       .catch((error: unknown) => globalThis.reportError?.(error));
     whenIdle(() => this.#state === 'open' && void this.#restorer.prune(this.#connections.current));
+  }
+
+  async #applyTo(...command: Parameters<Commands['applyTo']>): Promise<void> {
+    await this.#commands.applyTo(...command);
+    this.#closeUnused();
   }
 
   readonly #report = (change: Change): void => this.#snapshots.report(change);

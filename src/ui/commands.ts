@@ -2,7 +2,6 @@
 
 import { UploaderError } from '../core/errors.ts';
 import type { FileId } from '../core/types.ts';
-import type { UndoController } from './undo-controller.ts';
 import type { Commands, FrameCommands } from './views/state.ts';
 
 /** The element's methods that commands call. */
@@ -19,6 +18,15 @@ export type CommandHost = { requestUpdate(): void } & Methods<
 export interface CommandEngine {
   dismissRejections(): unknown;
   cancelSignIn(): unknown;
+  readonly undo: { hold(isHeld: boolean): void };
+}
+
+/** Commands for several files of the list, which are announced. */
+export interface ListCommands {
+  /** Cancels or removes one file; without an id, or with the path of a folder, all that are not done. */
+  withdraw(next: 'canceled' | 'removed', id?: FileId): void;
+  undo(id?: FileId): void;
+  retryFiles(ids: readonly FileId[]): Promise<void>;
 }
 
 /**
@@ -52,19 +60,18 @@ export const createCommands = (
   frame: FrameCommands,
   host: CommandHost,
   engine: CommandEngine,
-  undo: Pick<UndoController, 'run' | 'undo' | 'hold'>,
-  retryFiles: (ids: readonly FileId[]) => Promise<void>,
+  list: ListCommands,
 ): Commands => ({
   ...frame,
   start: () => run(host, host.start()),
   pause: (id) => run(host, host.pause(id)),
   resume: (id) => run(host, host.resume(id)),
-  cancel: (id) => undo.run('canceled', id),
-  undo: (id) => undo.undo(id),
-  holdUndo: (isHeld) => undo.hold(isHeld),
+  cancel: (id) => list.withdraw('canceled', id),
+  undo: (id) => list.undo(id),
+  holdUndo: (isHeld) => engine.undo.hold(isHeld),
   retry: (id, name) => run(host, host.retry(id, name)),
-  retryFiles: (ids) => run(host, retryFiles(ids)),
-  remove: (id) => undo.run('removed', id),
+  retryFiles: (ids) => run(host, list.retryFiles(ids)),
+  remove: (id) => list.withdraw('removed', id),
   clear: () => run(host, host.clear()),
   signIn: (via) => run(host, host.signIn(via)),
   dismiss: () => void engine.dismissRejections(),

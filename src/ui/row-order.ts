@@ -3,8 +3,8 @@
 
 import type { ReactiveControllerHost } from 'lit';
 import { hasActive, type Phase } from '../core/phases.ts';
+import { totalsOf } from '../core/totals.ts';
 import type { FileId, FileSnapshot, Snapshot, Totals } from '../core/types.ts';
-import { totalsOf } from '../engine/snapshot-store.ts';
 import { type Causes, causesOf } from './causes.ts';
 
 /** Number of files up to which rows never move, and up to which a folder is unfolded at first. */

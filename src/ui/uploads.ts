@@ -66,23 +66,18 @@ export class Uploads {
     this.#announcer = announcer;
     this.uploader = uploader;
     this.#login = new LoginController(host, () => uploader.settings);
-    this.#undo = new UndoController(
-      host,
-      (...command) => void uploader.apply(...command),
-      (text) => announcer.say(text),
-    );
-    this.#commands = createCommands(frameCommands, host, uploader, this.#undo, (ids) =>
-      this.#do('retried', () => uploader.apply({ type: 'retry', isNamed: false }, ids)),
-    );
+    this.#undo = new UndoController(host, uploader.undo, (text) => announcer.say(text));
+    this.#commands = createCommands(frameCommands, host, uploader, {
+      withdraw: (next, id) => this.#undo.run(next, this.shown, id),
+      undo: (id) => this.#undo.undo(id),
+      retryFiles: (ids) => this.#do('retried', () => uploader.retryFiles(ids)),
+    });
     this.#countdown = new Countdown(host);
     this.#rows = new WindowController(host);
     this.#order = createRowOrder(host);
     this.#thumbnails = thumbnails;
     this.#keys = new ListKeys(host, (id) => this.#commands[id.endsWith('/') ? 'cancel' : 'remove'](id));
-    user.onChange(() => {
-      announcer.clear();
-      this.#undo.forget();
-    });
+    user.onChange(() => announcer.clear());
     new FocusController(host);
     new LeaveController(host);
     // Only where pages are developed: others don't need the time. An element that is never in a page has no root.
@@ -100,11 +95,10 @@ export class Uploads {
 
   /** The files that the user sees: without those whose removal can still be undone. */
   get shown(): Snapshot {
-    return this.#undo.shown(this.uploader.snapshot).snapshot;
+    return this.uploader.undo.shown(this.uploader.snapshot);
   }
 
   async addFiles(files: Iterable<PickedFile | UnreadableFile | File>): Promise<void> {
-    this.#undo.complete();
     await this.uploader.addFiles(files);
     // Now, although the last rendering may have been slow.
     this.#host.requestUpdate();
@@ -139,7 +133,7 @@ export class Uploads {
   removeAll(): void {
     const { files, rejections } = this.uploader.snapshot;
     if (files.length + rejections.length === 0) return;
-    this.#undo.complete();
+    void this.uploader.undo.complete();
     // `clear()` also dismisses rejections.
     void Promise.allSettled([...files.map(({ id }) => this.uploader.remove(id)), this.uploader.clear()]);
   }
@@ -147,13 +141,13 @@ export class Uploads {
   /** Returns the complete interface. `state.snapshot` is that of the engine. */
   render(state: Omit<FrameState, 'spoken'>): TemplateResult {
     // A file whose command can be undone keeps its place.
-    const { snapshot, undo } = this.#undo.shown(this.#order.sort(state.snapshot));
+    const snapshot = this.uploader.undo.shown(this.#order.sort(state.snapshot));
     const lines = this.#order.linesOf(snapshot.files);
     const listState = {
       snapshot,
       lines,
       causes: this.#order.causesOf(snapshot.files),
-      undo,
+      undo: this.#undo.notice,
       spoken: this.#announcer.spoken,
       currentId: this.#keys.currentId,
       hasLogin: this.#login.isShown,

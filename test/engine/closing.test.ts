@@ -182,10 +182,10 @@ it('suspend() leaves the lock of an upload that is withdrawn afterwards, also af
   await until(isSaved);
   await engine.uploader.suspend();
   const ids = [engine.id('a.bin')];
-  await engine.uploader.apply({ type: 'withdraw', next: 'canceled' }, ids);
+  await engine.uploader.undo.withdraw('canceled', ids);
   await until(async () => !(await isSaved()));
   await isUnlocked();
-  await engine.uploader.apply({ type: 'undo' }, ids);
+  await engine.uploader.undo.undo();
   await until(isSaved);
   await isUnlocked();
 });

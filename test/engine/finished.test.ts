@@ -13,7 +13,7 @@ interface List {
   readonly pause: (...names: string[]) => Promise<void>;
   readonly resume: (...names: string[]) => Promise<void>;
   readonly cancel: (...names: string[]) => Promise<void>;
-  readonly apply: (type: 'withdraw' | 'undo' | 'complete', name: string) => Promise<void>;
+  readonly withdraw: (name: string) => Promise<void>;
   /** Waits until nothing happens, and returns what was reported since the last call: done, failed, canceled, waiting. */
   readonly reported: () => Promise<readonly (readonly number[])[]>;
 }
@@ -46,8 +46,7 @@ async function sending(names: readonly string[], settings = {}): Promise<List> {
     pause: each((id) => uploader.pause(id)),
     resume: each((id) => uploader.resume(id)),
     cancel: each((id) => uploader.cancel(id)),
-    apply: (type, name) =>
-      uploader.apply(type === 'withdraw' ? { type, next: 'canceled' } : { type }, [engine.id(name)]),
+    withdraw: (name) => uploader.undo.withdraw('canceled', [engine.id(name)]),
     reported: async () => {
       for (let round = 0; round < 20; round += 1) await settled();
       const all = engine.details('uploads-finished');
@@ -174,22 +173,22 @@ describe('uploads-finished, with a file that the user paused', () => {
   });
 
   it('is reported when its cancel is undone after the other one is done', async () => {
-    const { apply, end, pause, reported } = await sending(['a', 'b']);
+    const { engine, end, pause, reported, withdraw } = await sending(['a', 'b']);
     await pause('b');
-    await apply('withdraw', 'b');
+    await withdraw('b');
     await end('a');
     expect(await reported()).to.deep.equal([]);
-    await apply('undo', 'b');
+    await engine.uploader.undo.undo();
     expect(await reported()).to.deep.equal([[1, 0, 0, 1]]);
   });
 
   it('is not reported when it is paused while the cancel of another one can be undone', async () => {
-    const { apply, end, pause, reported } = await sending(['a', 'b', 'c']);
+    const { engine, end, pause, reported, withdraw } = await sending(['a', 'b', 'c']);
     await end('a');
-    await apply('withdraw', 'b');
+    await withdraw('b');
     await pause('c');
     expect(await reported()).to.deep.equal([]);
-    await apply('complete', 'b');
+    await engine.uploader.undo.complete();
     expect(await reported()).to.deep.equal([[1, 0, 1, 1]]);
   });
 });

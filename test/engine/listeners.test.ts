@@ -56,22 +56,14 @@ const COMMANDS: readonly [string, (engine: World, id: FileId) => Promise<unknown
   ['start', ({ uploader }, id) => uploader.start(id)],
   ['move', ({ uploader }, id) => uploader.move(id)],
   ['provide', ({ uploader }, id) => uploader.provide(id, FILE)],
-  ['withdraw', ({ uploader }, id) => uploader.apply({ type: 'withdraw', next: 'removed' }, [id])],
+  ['withdraw', ({ uploader }, id) => uploader.undo.withdraw('removed', [id])],
   [
     'withdraw and undo',
-    ({ uploader }, id) =>
-      Promise.all([
-        uploader.apply({ type: 'withdraw', next: 'canceled' }, [id]),
-        uploader.apply({ type: 'undo' }, [id]),
-      ]),
+    ({ uploader }, id) => Promise.all([uploader.undo.withdraw('canceled', [id]), uploader.undo.undo(id)]),
   ],
   [
     'withdraw and complete',
-    ({ uploader }, id) =>
-      Promise.all([
-        uploader.apply({ type: 'withdraw', next: 'canceled' }, [id]),
-        uploader.apply({ type: 'complete' }, [id]),
-      ]),
+    ({ uploader }, id) => Promise.all([uploader.undo.withdraw('canceled', [id]), uploader.undo.complete()]),
   ],
   ['clear', ({ uploader }) => uploader.clear()],
   ['start all', ({ uploader }) => uploader.start()],
@@ -231,7 +223,7 @@ async function play(engine: World): Promise<void> {
 async function finish(engine: World): Promise<void> {
   const { uploader } = engine;
   uploader.restore();
-  await Promise.all(uploader.snapshot.files.map(({ id }) => uploader.apply({ type: 'undo' }, [id])));
+  await Promise.all(uploader.snapshot.files.map(({ id }) => uploader.undo.undo(id)));
   await Promise.all([uploader.resume(), ...uploader.snapshot.files.map(({ id }) => uploader.retry(id))]);
   await until(() => {
     users.get(engine)?.();

@@ -2,10 +2,10 @@
 
 import { expect } from '@open-wc/testing';
 import * as fc from 'fast-check';
+import { publicPhase } from '../../src/engine/file-snapshot.ts';
 import { reduce } from '../../src/engine/upload-machine.ts';
 import {
   isRunning,
-  publicPhase,
   stateNameOf,
   type UploadEvent,
   type UploadEventType,

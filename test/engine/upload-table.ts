@@ -1,9 +1,9 @@
 // The states and events with which tests enter the upload table, and the document of the table (docs/upload-states.md).
 
 import type { CompletedDetail } from '../../src/core/changes.ts';
+import { publicPhase } from '../../src/engine/file-snapshot.ts';
 import { reduce } from '../../src/engine/upload-machine.ts';
 import {
-  publicPhase,
   type StateName,
   stateNameOf,
   type UploadEffect,

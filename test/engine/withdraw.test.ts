@@ -8,10 +8,9 @@ import { settled, until } from '../support/collect.ts';
 import { createUnfinished, halfWay, newStore, type World, world } from '../support/world.ts';
 
 const withdraw = (engine: World, next: 'canceled' | 'removed', name = 'a.bin'): Promise<void> =>
-  engine.uploader.apply({ type: 'withdraw', next }, [engine.id(name)]);
-const undo = (engine: World): Promise<void> => engine.uploader.apply({ type: 'undo' }, [engine.id('a.bin')]);
-const complete = (engine: World): Promise<void> =>
-  engine.uploader.apply({ type: 'complete' }, [engine.id('a.bin')]);
+  engine.uploader.undo.withdraw(next, [engine.id(name)]);
+const undo = (engine: World): Promise<void> => engine.uploader.undo.undo();
+const complete = (engine: World): Promise<void> => engine.uploader.undo.complete();
 const keysOf = async (store: UploadStore): Promise<number> => (await store.list()).length;
 
 describe('an upload that is withdrawn', () => {

@@ -130,12 +130,10 @@ export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
     weight: 2,
     arbitrary: fc
       .constantFrom('canceled' as const, 'removed' as const)
-      .chain((next) =>
-        one(`withdraw (${next})`, (uploader, id) => uploader.apply({ type: 'withdraw', next }, [id])),
-      ),
+      .chain((next) => one(`withdraw (${next})`, (uploader, id) => uploader.undo.withdraw(next, [id]))),
   },
-  { weight: 1, arbitrary: one('undo', (uploader, id) => uploader.apply({ type: 'undo' }, [id])) },
-  { weight: 1, arbitrary: one('complete', (uploader, id) => uploader.apply({ type: 'complete' }, [id])) },
+  { weight: 1, arbitrary: one('undo', (uploader, id) => uploader.undo.undo(id)) },
+  { weight: 1, arbitrary: all('complete', (uploader) => uploader.undo.complete()) },
   { weight: 1, arbitrary: one('prioritize', (uploader, id) => uploader.prioritize(id)) },
   { weight: 1, arbitrary: one('move', (uploader, id) => uploader.move(id)) },
   {

@@ -300,7 +300,7 @@ export class World {
         if (uploader.snapshot.auth.required) uploader.signIn();
         for (const snapshot of uploader.snapshot.files) {
           const { id, phase, pauseReason, relativePath } = snapshot;
-          this.give(uploader.apply({ type: 'undo' }, [id]));
+          this.give(uploader.undo.undo(id));
           if (phase === 'failed' && !isOver(snapshot)) this.give(uploader.retry(id));
           if (pauseReason === 'user') this.give(uploader.resume(id));
           const file = FILES.find(({ name }) => name === relativePath) ?? this.#newFiles.get(relativePath);

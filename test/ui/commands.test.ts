@@ -134,20 +134,16 @@ describe('a command of a button', () => {
           return answer();
         },
     });
-  const undo = {
-    run: (...args: unknown[]) => void calls.push(['run', ...args]),
-    undo: (...args: unknown[]) => void calls.push(['undo', ...args]),
-    hold: (...args: unknown[]) => void calls.push(['hold', ...args]),
-  };
   const CALLED: Partial<Record<keyof Commands, readonly unknown[]>> = {
     dismiss: ['dismissRejections'],
-    cancel: ['run', 'canceled', 'id'],
-    remove: ['run', 'removed', 'id'],
+    cancel: ['withdraw', 'canceled', 'id'],
+    remove: ['withdraw', 'removed', 'id'],
     holdUndo: ['hold', true],
   };
   const engine = {
     dismissRejections: () => calls.push(['dismissRejections']),
     cancelSignIn: () => calls.push(['cancelSignIn']),
+    undo: { hold: (isHeld: boolean) => void calls.push(['hold', isHeld]) },
   };
   const own = {
     dropRestored: () => calls.push(['dropRestored']),
@@ -157,9 +153,13 @@ describe('a command of a button', () => {
   /** Returns the commands of an element whose methods return `answer()`. */
   function commandsThat(answer: () => Promise<void>): Commands {
     const host = hostThat(answer);
-    return createCommands(createFrameCommands(host, own), host, engine, undo, (ids) => {
-      calls.push(['retryFiles', ids]);
-      return answer();
+    return createCommands(createFrameCommands(host, own), host, engine, {
+      withdraw: (...args) => void calls.push(['withdraw', ...args]),
+      undo: (...args) => void calls.push(['undo', ...args]),
+      retryFiles: (ids) => {
+        calls.push(['retryFiles', ids]);
+        return answer();
+      },
     });
   }
   const NAMES = {

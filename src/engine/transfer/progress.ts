@@ -1,9 +1,7 @@
 // Progress of one upload. `sentBytes` never decreases, and reaches the file size only when the upload is done.
 
+import type { Estimated } from '../../core/totals.ts';
 import type { Chunk, ProgressNumbers, StoredChunk } from '../../core/types.ts';
-
-/** The numbers that are absent until the rate has been measured. */
-export type Estimated = Pick<ProgressNumbers, 'bytesPerSecond' | 'remainingMs'>;
 
 /** Time that the rate of an estimate is smoothed over. Chunks end together, so a shorter time would show waves. */
 const ESTIMATE_WINDOW_MS = 15_000;

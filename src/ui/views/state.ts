@@ -41,7 +41,7 @@ export interface WidgetState extends FrameState {
   /** Returns the seconds until `atMs` (epoch milliseconds), or 0, and schedules the next rendering. */
   readonly secondsUntil: (atMs: number | undefined) => number;
   /** The command that can still be undone. */
-  readonly undo?: Undo | undefined;
+  readonly undo?: UndoNotice | undefined;
   /** Returns the thumbnail of a file, if there is one. */
   readonly thumbnailOf?: ThumbnailOf | undefined;
   /** The row that was focused last. */
@@ -55,7 +55,7 @@ export interface WidgetState extends FrameState {
 }
 
 /** Files that were canceled or removed a moment ago, and the text about them. */
-export interface Undo {
+export interface UndoNotice {
   readonly ids: ReadonlySet<FileId>;
   readonly text: string;
 }

@@ -78,9 +78,9 @@ describe('a file whose handle was saved', () => {
       const { uploader } = world({ store });
       await until(() => uploader.snapshot.files[1]?.pauseReason === 'needs-file');
       const ids = uploader.snapshot.files.slice(0, 1).map(({ id }) => id);
-      await uploader.apply({ type: 'withdraw', next: 'canceled' }, ids);
+      await uploader.undo.withdraw('canceled', ids);
       const reasons = (): unknown[] => uploader.snapshot.files.map(({ pauseReason }) => pauseReason);
-      await uploader.apply({ type: 'undo' }, ids);
+      await uploader.undo.undo();
       expect(reasons()).to.deep.equal(['needs-file', 'needs-file']);
       return;
     }
@@ -99,10 +99,10 @@ describe('a file whose handle was saved', () => {
     await asked.promise;
     const [first] = engine.uploader.snapshot.files;
     const ids = [first?.id ?? ''];
-    await engine.uploader.apply({ type: 'withdraw', next: 'canceled' }, ids);
+    await engine.uploader.undo.withdraw('canceled', ids);
     mayRead.resolve();
     await until(() => engine.uploader.snapshot.files[1]?.pauseReason === undefined);
-    await engine.uploader.apply({ type: 'undo' }, ids);
+    await engine.uploader.undo.undo();
     await engine.waitForChange('upload-completed', 2);
   });
 

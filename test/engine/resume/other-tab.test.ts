@@ -95,10 +95,10 @@ describe('a saved upload that another tab runs while the page opens', () => {
   it('that was canceled and undone here, and then left there, needs its file', async () => {
     const { store, one, other } = await opened();
     const id = other.id('a.bin');
-    await other.uploader.apply({ type: 'withdraw', next: 'canceled' }, [id]);
+    await other.uploader.undo.withdraw('canceled', [id]);
     await one.uploader.close();
     await settled();
-    await other.uploader.apply({ type: 'undo' }, [id]);
+    await other.uploader.undo.undo(id);
     await until(() => other.row('a.bin')?.pauseReason === 'needs-file');
     expect(await store.list()).to.have.length(1);
   });
