@@ -23,8 +23,11 @@ export interface CommandEngine {
 
 /** Commands for several files of the list, which are announced. */
 export interface ListCommands {
-  /** Cancels or removes one file; without an id, or with the path of a folder, all that are not done. */
+  /** Cancels or removes one file; without an id, all that are not done. */
   withdraw(next: 'canceled' | 'removed', id?: FileId): void;
+  /** Cancels the files of a folder that are not done. */
+  cancelFolder(path: string): void;
+  chooseFolder(path: string): Promise<void>;
   undo(id?: FileId): void;
   retryFiles(ids: readonly FileId[]): Promise<void>;
 }
@@ -66,7 +69,9 @@ export const createCommands = (
   start: () => run(host, host.start()),
   pause: (id) => run(host, host.pause(id)),
   resume: (id) => run(host, host.resume(id)),
+  chooseFolder: (path) => run(host, list.chooseFolder(path)),
   cancel: (id) => list.withdraw('canceled', id),
+  cancelFolder: (path) => list.cancelFolder(path),
   undo: (id) => list.undo(id),
   holdUndo: (isHeld) => engine.undo.hold(isHeld),
   retry: (id, name) => run(host, host.retry(id, name)),

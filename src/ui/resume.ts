@@ -1,25 +1,32 @@
+import type { FileId, FileSnapshot } from '../core/types.ts';
 import type { Uploader } from '../engine/uploader.ts';
 import { pickAgain } from './pick-file.ts';
+import { folderOf } from './row-order.ts';
+
+const needsFile = ({ pauseReason }: FileSnapshot): boolean => pauseReason === 'needs-file';
 
 /**
  * Resumes the upload with this id; without an id, all uploads. If the upload needs its file, opens the permission prompt or the
- * file picker; its input is in `root`. With the path of a folder, its uploads that need their files get them from a folder that the
- * user chooses. Call this function in a click or key handler.
+ * file picker; its input is in `root`. Call this function in a click or key handler.
  */
-export async function resume(uploader: Uploader, root: Node, id = ''): Promise<void> {
-  const isFolder = id.endsWith('/');
-  const lost = uploader.snapshot.files.filter(
-    (file) =>
-      file.pauseReason === 'needs-file' && (isFolder ? file.relativePath.startsWith(id) : file.id === id),
-  );
-  const [first] = lost;
-  if (!first) await uploader.resume(id || undefined);
-  else if (isFolder || !(await uploader.provide(first.id))) {
-    const picked = await pickAgain(root, isFolder);
-    // Other files of the folder may be done, and would be uploaded again.
-    const paths = new Set(isFolder ? lost.map(({ relativePath }) => relativePath) : []);
-    const wanted = picked.filter((file) => 'name' in file && paths.has(file.webkitRelativePath));
-    if (wanted.length > 0) await uploader.addFiles(wanted);
-    else if (picked[0]) await uploader.provide(first.id, picked[0]);
+export async function resume(uploader: Uploader, root: Node, id?: FileId): Promise<void> {
+  const waiting = uploader.snapshot.files.find((file) => needsFile(file) && file.id === id);
+  if (!waiting) await uploader.resume(id);
+  else if (!(await uploader.provide(waiting.id))) {
+    const [picked] = await pickAgain(root, false);
+    if (picked) await uploader.provide(waiting.id, picked);
   }
+}
+
+/** Gives the files of a folder that need it those of a folder that the user chooses. */
+export async function resumeFolder(uploader: Uploader, root: Node, path: string): Promise<void> {
+  const waiting = uploader.snapshot.files.filter((file) => needsFile(file) && folderOf(file) === path);
+  const [first] = waiting;
+  if (!first) return;
+  const picked = await pickAgain(root, true);
+  // Other files of the folder may be done, and would be uploaded again.
+  const paths = new Set(waiting.map(({ relativePath }) => relativePath));
+  const missing = picked.filter((file) => 'name' in file && paths.has(file.webkitRelativePath));
+  if (missing.length > 0) await uploader.addFiles(missing);
+  else if (picked[0]) await uploader.provide(first.id, picked[0]);
 }

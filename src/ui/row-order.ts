@@ -6,6 +6,7 @@ import { hasActive, type Phase } from '../core/phases.ts';
 import { totalsOf } from '../core/totals.ts';
 import type { FileId, FileSnapshot, Snapshot, Totals } from '../core/types.ts';
 import { type Causes, causesOf } from './causes.ts';
+import { withSignInReason } from './sign-in-reason.ts';
 
 /** Number of files up to which rows never move, and up to which a folder is unfolded at first. */
 const SHORT = 10;
@@ -19,8 +20,13 @@ const GROUPS: Partial<Record<Phase, 0 | 2>> = { failed: 0, done: 2, canceled: 2 
  */
 const HELD = '.list:is(:hover, :has(:focus-visible, :popover-open))';
 
-/** What a folder has, and a file has not. */
-export interface FolderFacts extends Totals {
+/** The row of a folder. */
+export interface FolderLine {
+  readonly kind: 'folder';
+  /** The path of the folder, such as `photos/`. */
+  readonly id: string;
+  readonly totals: Totals;
+  readonly phase: Phase;
   /** Number of files that the user has to choose again. */
   readonly lostCount: number;
   readonly isFolded: boolean;
@@ -28,11 +34,20 @@ export interface FolderFacts extends Totals {
   toggle(): void;
 }
 
-/** A row of the list: a file, or a folder, which looks like a file with the sums of its files. The id of a folder is its path. */
-export type Line = FileSnapshot & { readonly folder?: FolderFacts };
+/** The row of a file. */
+export interface FileLine {
+  readonly kind: 'file';
+  readonly id: FileId;
+  readonly file: FileSnapshot;
+}
+
+export type Line = FileLine | FolderLine;
 
 export interface RowOrder {
-  /** Sorts the files: failed ones, then those that have not ended, then the others; each group in the order of the list. */
+  /**
+   * Sorts the files: failed ones, then those that have not ended, then the others; each group in the order of the list. Files that
+   * wait for the sign-in have that reason.
+   */
   sort(snapshot: Snapshot): Snapshot;
   /** Returns what several files have in common. While rows keep their places, no panel comes or goes above them. */
   causesOf(files: readonly FileSnapshot[]): Causes;
@@ -63,8 +78,9 @@ export function createRowOrder(
     },
   });
   return {
-    sort(snapshot) {
-      const { files } = snapshot;
+    sort(given) {
+      const files = withSignInReason(given.auth, given.files);
+      const snapshot = { ...given, files };
       wasHeld = isHeld();
       if (!wasHeld) groupOf = new Map(files.map(({ id, phase }) => [id, GROUPS[phase] ?? 1]));
       if (groupOf.size <= SHORT) return snapshot;
@@ -78,7 +94,7 @@ export function createRowOrder(
     linesOf(files) {
       const groups = Map.groupBy(files, (file) => folderOf(file) || file.id);
       return [...groups].flatMap(([id, inside]): readonly Line[] => {
-        if (!id.endsWith('/')) return inside;
+        if (!id.endsWith('/')) return inside.map(lineOf);
         // It does not unfold by itself when one of eleven files is removed.
         if (!folds.has(id) && inside.length > SHORT) folds.set(id, true);
         const isFolded = folds.get(id) === true;
@@ -87,36 +103,32 @@ export function createRowOrder(
           host.requestUpdate();
         };
         const shown = isFolded ? inside.filter((each) => groupOf.get(each.id) === 0) : inside;
-        return [rowOf(id, inside, { isFolded, toggle }), ...shown];
+        return [folderLineOf(id, inside, { isFolded, toggle }), ...shown.map(lineOf)];
       });
     },
   };
 }
 
+const lineOf = (file: FileSnapshot): FileLine => ({ kind: 'file', id: file.id, file });
+
 /** Returns the row of a folder with `files`. */
-function rowOf(
+function folderLineOf(
   id: string,
   files: readonly FileSnapshot[],
-  fold: Pick<FolderFacts, 'isFolded' | 'toggle'>,
-): Line {
-  const sums = totalsOf(files, () => ({}));
+  fold: Pick<FolderLine, 'isFolded' | 'toggle'>,
+): FolderLine {
+  const totals = totalsOf(files, () => ({}));
   const lostCount = files.filter((file) => file.pauseReason === 'needs-file').length;
-  const phase: Phase = hasActive(files)
-    ? 'uploading'
-    : sums.failedCount > 0
-      ? 'failed'
-      : sums.openCount > 0
-        ? 'paused'
-        : sums.doneCount === sums.fileCount
-          ? 'done'
-          : 'canceled';
-  return {
-    ...sums,
-    id,
-    name: id.slice(0, -1),
-    relativePath: '',
-    phase,
-    ...(lostCount > 0 && { pauseReason: 'needs-file' }),
-    folder: { ...sums, ...fold, lostCount },
-  } as unknown as Line;
+  return { kind: 'folder', id, totals, phase: phaseOf(files, totals), lostCount, ...fold };
+}
+
+/** Returns the phase of a folder: what the user should know first of its files. */
+function phaseOf(
+  files: readonly FileSnapshot[],
+  { doneCount, failedCount, fileCount, openCount }: Totals,
+): Phase {
+  if (hasActive(files)) return 'uploading';
+  if (failedCount > 0) return 'failed';
+  if (openCount > 0) return 'paused';
+  return doneCount === fileCount ? 'done' : 'canceled';
 }

@@ -4,10 +4,10 @@ import type { AuthSnapshot, FileSnapshot } from '../core/types.ts';
 import { needsPanel } from './views/sign-in.ts';
 
 /** Returns the files with the reason that the sign-in panel shows. Offline, the connection is the reason in both. */
-export function withSignInReason<File extends FileSnapshot>(
+export function withSignInReason(
   auth: AuthSnapshot,
-  files: readonly File[],
-): readonly File[] {
+  files: readonly FileSnapshot[],
+): readonly FileSnapshot[] {
   if (auth.state !== 'cooling' || auth.error?.code === 'offline' || !needsPanel(auth)) return files;
   return files.map((file) =>
     file.pauseReason === 'offline' ? { ...file, pauseReason: 'signed-out' } : file,

@@ -2,7 +2,7 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { shownText } from '../core/names.ts';
-import type { FileId, FileSnapshot, Snapshot } from '../core/types.ts';
+import type { FileId, FileSnapshot } from '../core/types.ts';
 import type { Undo, Undoable } from '../engine/undo.ts';
 import { focusRow } from './focus-controller.ts';
 import type { Messages } from './messages.ts';
@@ -39,19 +39,17 @@ export class UndoController implements ReactiveController {
     void this.#undo.complete();
   }
 
-  /** Cancels or removes one upload of the list; without an id, or with the path of a folder, cancels all that are not done. */
-  run(next: Undoable['next'], { files }: Snapshot, id?: FileId): void {
+  /** Cancels or removes `files`. The focus goes to the row `rowId`, or to the one beside it if it leaves. */
+  run(next: Undoable['next'], files: readonly FileSnapshot[], rowId?: string): void {
     const nowMs = performance.now();
     const isRepeated = nowMs - this.#lastMs < REPEAT_MS;
     this.#lastMs = nowMs;
     if (isRepeated) return;
-    const isMeant = (file: FileSnapshot): boolean =>
-      file.id === id || (isOpen(file) && (id === undefined || file.relativePath.startsWith(id)));
-    const ids = files.filter(isMeant).map((file) => file.id);
-    if (ids.length === 0) return;
+    if (files.length === 0) return;
+    const ids = files.map(({ id }) => id);
     void this.#undo.withdraw(next, ids);
     this.#host.requestUpdate();
-    focusRow(this.#host.renderRoot, id, next === 'removed');
+    focusRow(this.#host.renderRoot, rowId, next === 'removed');
     const { notice } = this;
     if (notice) this.#say(this.#host.texts.announceUndo(notice.text));
   }
@@ -90,8 +88,6 @@ export class UndoController implements ReactiveController {
     this.undo();
   };
 }
-
-const isOpen = ({ phase }: FileSnapshot): boolean => phase !== 'done' && phase !== 'canceled';
 
 /** Adds the name to a text about one file. */
 function withName(text: string, uploads: Undoable['uploads'], { actionOn }: Messages): string {

@@ -4,7 +4,7 @@ import type { TemplateResult } from 'lit';
 import type { Change } from '../core/changes.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { SettingsInput } from '../core/settings-table.ts';
-import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
+import type { FileId, FileSnapshot, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import type { CurrentUser } from '../core/user.ts';
 import type { Uploader } from '../engine/uploader.ts';
 import { Announcer, type AnnouncerHost, type Deed } from './announcer.ts';
@@ -17,8 +17,8 @@ import { LeaveController, type LeaveHost } from './leave-controller.ts';
 import { ListKeys } from './list-keys.ts';
 import { LoginController, type LoginHost } from './login-controller.ts';
 import { pageOf } from './page.ts';
-import { resume } from './resume.ts';
-import { createRowOrder } from './row-order.ts';
+import { resume, resumeFolder } from './resume.ts';
+import { createRowOrder, folderOf, type Line } from './row-order.ts';
 import { styles } from './styles/styles.ts';
 import { UndoController, type UndoHost } from './undo-controller.ts';
 import type { Commands, FrameCommands, FrameState } from './views/state.ts';
@@ -35,6 +35,8 @@ export type UploadsHost = AnnouncerHost &
   LoginHost &
   UndoHost & { readonly thumbnails: boolean };
 
+const isOpen = ({ phase }: FileSnapshot): boolean => phase !== 'done' && phase !== 'canceled';
+
 /** The engine of one element, with its list, sign-in panel, announcements and keys. */
 export class Uploads {
   /** The styles of the complete interface. */
@@ -49,6 +51,8 @@ export class Uploads {
   readonly #order: ReturnType<typeof createRowOrder>;
   readonly #thumbnails: ReturnType<typeof createThumbnails>;
   readonly #keys: ListKeys;
+  /** The rows that were rendered last. */
+  #lines: readonly Line[] = [];
   readonly #commands: Commands;
 
   /** Throws `bad-config` if the settings are invalid. Passes each change to `watchers`, then dispatches the change as an event. */
@@ -68,7 +72,21 @@ export class Uploads {
     this.#login = new LoginController(host, () => uploader.settings);
     this.#undo = new UndoController(host, uploader.undo, (text) => announcer.say(text));
     this.#commands = createCommands(frameCommands, host, uploader, {
-      withdraw: (next, id) => this.#undo.run(next, this.shown, id),
+      withdraw: (next, id) => {
+        const { files } = this.shown;
+        this.#undo.run(
+          next,
+          id === undefined ? files.filter(isOpen) : files.filter((file) => file.id === id),
+          id,
+        );
+      },
+      cancelFolder: (path) =>
+        this.#undo.run(
+          'canceled',
+          this.shown.files.filter((file) => isOpen(file) && folderOf(file) === path),
+          path,
+        ),
+      chooseFolder: (path) => this.#do('resumed', () => resumeFolder(uploader, host.renderRoot, path)),
       undo: (id) => this.#undo.undo(id),
       retryFiles: (ids) => this.#do('retried', () => uploader.retryFiles(ids)),
     });
@@ -76,7 +94,10 @@ export class Uploads {
     this.#rows = new WindowController(host);
     this.#order = createRowOrder(host);
     this.#thumbnails = thumbnails;
-    this.#keys = new ListKeys(host, (id) => this.#commands[id.endsWith('/') ? 'cancel' : 'remove'](id));
+    this.#keys = new ListKeys(host, (id) => {
+      const isFolder = this.#lines.some((line) => line.id === id && line.kind === 'folder');
+      this.#commands[isFolder ? 'cancelFolder' : 'remove'](id);
+    });
     user.onChange(() => announcer.clear());
     new FocusController(host);
     new LeaveController(host);
@@ -143,6 +164,7 @@ export class Uploads {
     // A file whose command can be undone keeps its place.
     const snapshot = this.uploader.undo.shown(this.#order.sort(state.snapshot));
     const lines = this.#order.linesOf(snapshot.files);
+    this.#lines = lines;
     const listState = {
       snapshot,
       lines,

@@ -28,6 +28,8 @@ type Method =
       | 'addInput'
       | 'tryAgain'
       | 'retryFiles'
+      | 'chooseFolder'
+      | 'cancelFolder'
     >
   | 'move'
   | 'signOut';
@@ -156,6 +158,11 @@ describe('a command of a button', () => {
     return createCommands(createFrameCommands(host, own), host, engine, {
       withdraw: (...args) => void calls.push(['withdraw', ...args]),
       undo: (...args) => void calls.push(['undo', ...args]),
+      cancelFolder: (...args) => void calls.push(['cancelFolder', ...args]),
+      chooseFolder: (path) => {
+        calls.push(['chooseFolder', path]);
+        return answer();
+      },
       retryFiles: (ids) => {
         calls.push(['retryFiles', ids]);
         return answer();
@@ -174,6 +181,8 @@ describe('a command of a button', () => {
     addInput: [[file]],
     tryAgain: [],
     retryFiles: [['id']],
+    chooseFolder: ['photos/'],
+    cancelFolder: ['photos/'],
   } as Readonly<Record<keyof Commands, readonly unknown[]>>;
 
   it('calls the method of its name, with its arguments', () => {

@@ -97,7 +97,7 @@ describe('the row of a folder', () => {
   it('chooses the folder again', async () => {
     const element = await show(scans(11, 'paused'));
     button(element, 'Choose a folder: scans').click();
-    expect(element.calls.filter(([name]) => name !== 'holdUndo')).to.deep.equal([['resume', 'scans/']]);
+    expect(element.calls.filter(([name]) => name !== 'holdUndo')).to.deep.equal([['chooseFolder', 'scans/']]);
   });
 
   it('has a name without characters that change its direction', async () => {

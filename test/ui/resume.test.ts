@@ -4,7 +4,7 @@
 import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../src/core/types.ts';
 import type { Uploader } from '../../src/engine/uploader.ts';
-import { resume } from '../../src/ui/resume.ts';
+import { resume, resumeFolder } from '../../src/ui/resume.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { textFile } from './support.ts';
 
@@ -96,7 +96,7 @@ describe('resuming a file of an earlier visit', () => {
         addFiles: async (files: readonly File[]) => given.push(['add', ...files.map(({ name }) => name)]),
       };
       try {
-        await resume(uploader as unknown as Uploader, document.body, 'scans/');
+        await resumeFolder(uploader as unknown as Uploader, document.body, 'scans/');
       } finally {
         HTMLInputElement.prototype.click = click;
       }

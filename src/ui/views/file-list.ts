@@ -3,6 +3,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { fileRow } from './file-row.ts';
+import { folderRow } from './folder-row.ts';
 import { styleProperty } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
@@ -23,7 +24,12 @@ export function fileList(
       ${spacer(before)}${repeat(
         rendered,
         ({ id }) => id,
-        (line, index) => fileRow(line, first + index + 1, line === tabStop, hasSharedReason, state, commands),
+        (line, index) => {
+          const place = { position: first + index + 1, isTabStop: line === tabStop };
+          return line.kind === 'folder'
+            ? folderRow(line, place, state, commands)
+            : fileRow(line.file, place, hasSharedReason, state, commands);
+        },
       )}${spacer(after)}
     </div>
   </div>`;

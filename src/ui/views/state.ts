@@ -102,8 +102,10 @@ export interface Commands extends FrameCommands {
   start(): void;
   pause(id?: FileId): void;
   resume(id?: FileId): void;
-  /** `id` may be the path of a folder. */
+  /** Lets the user choose a folder again, for those of its files that need it. */
+  chooseFolder(path: string): void;
   cancel(id?: FileId): void;
+  cancelFolder(path: string): void;
   retry(id?: FileId, name?: string): void;
   retryFiles(ids: readonly FileId[]): void;
   remove(id: FileId): void;

@@ -5,10 +5,11 @@ import { repeat } from 'lit/directives/repeat.js';
 import { isActive, type PauseReason } from '../../core/phases.ts';
 import type { Totals } from '../../core/types.ts';
 import { type ButtonOptions, button } from './buttons.ts';
-import { facts, isHandedOver, isWorthRetrying, leftOf, mayRetry, retryText } from './file-row.ts';
+import { isHandedOver, isWorthRetrying, leftOf, mayRetry, retryText } from './file-row.ts';
 import { alertIcon, doneIcon } from './icons.ts';
 import { menu } from './menu.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
+import { facts } from './row.ts';
 import type { Commands, WidgetState } from './state.ts';
 
 /**

@@ -2,7 +2,6 @@
 
 import { nothing, type TemplateResult } from 'lit';
 import { sharedReason } from '../causes.ts';
-import { withSignInReason } from '../sign-in-reason.ts';
 import { causePanels } from './causes.ts';
 import { fileList } from './file-list.ts';
 import { frame } from './frame.ts';
@@ -13,12 +12,9 @@ import type { Commands, WidgetState } from './state.ts';
 import { totalsBar } from './totals-bar.ts';
 
 /** Everything inside the shadow root. */
-export function widget(given: WidgetState, commands: Commands): TemplateResult {
-  const { rules, snapshot } = given;
-  const files = withSignInReason(snapshot.auth, snapshot.files);
-  const lines = withSignInReason(snapshot.auth, given.lines);
-  const state = { ...given, snapshot: { ...snapshot, files }, lines };
-  const shared = sharedReason(files, rules.manual);
+export function widget(state: WidgetState, commands: Commands): TemplateResult {
+  const { rules, snapshot } = state;
+  const shared = sharedReason(snapshot.files, rules.manual);
   const rejections = rejectionsPanel(state, commands);
   const signIn = signInPanel(state, commands);
   const list = fileList(state, shared !== undefined, commands);
