@@ -140,44 +140,105 @@ function keepPicture(bytes: Bytes, block: Block, kept: KeptParts): void {
 
 /** Returns the position of the last byte that a picture of so many pixels needs. Throws if it is not complete. */
 function lastByte(bytes: Bytes, data: number, pixels: number): number {
-  const codeBits = bytes[data - 1] ?? 0;
-  if (codeBits < 1 || codeBits > 11) fail();
-  const clear = 2 ** codeBits;
-  /** Pixels of each code. */
-  const lengths = new Uint16Array(MAX_CODES).fill(1, 0, clear);
-  let bitsOfCode = codeBits + 1;
-  let codes = clear + 2;
-  let lengthBefore = 0;
+  const codes = new CodeReader(bytes, data);
+  const table = new CodeTable(bytes[data - 1] ?? 0);
   let left = pixels;
-  let [at, blockEnd, bits, count] = [data, data, 0, 0];
   for (;;) {
-    while (count < bitsOfCode) {
-      if (at === blockEnd) {
-        const length = bytes[at] ?? 0;
-        if (length === 0) return left > 0 ? fail() : at - 1;
-        blockEnd = at + 1 + length;
-        at += 1;
-      }
-      bits |= (bytes[at++] ?? 0) << count;
-      count += 8;
-    }
-    const code = bits & (2 ** bitsOfCode - 1);
-    bits >>>= bitsOfCode;
-    count -= bitsOfCode;
-    if (code === clear) {
-      [bitsOfCode, codes, lengthBefore] = [codeBits + 1, clear + 2, 0];
+    const code = codes.read(table.bitsOfCode);
+    // Behind the last one of the picture, there may be the code of its end, or no other one.
+    if (code === undefined || code === table.end) return left > 0 ? fail() : codes.lastByte;
+    if (code === table.clear) {
+      table.reset();
       continue;
     }
-    // The code after the last one of the picture.
-    if (code === clear + 1) return left > 0 ? fail() : at - 1;
-    if (left <= 0) return at - 1;
-    if (code > codes || (code === codes && lengthBefore === 0)) fail();
-    const length = code === codes ? lengthBefore + 1 : (lengths[code] ?? 0);
-    if (lengthBefore > 0 && codes < MAX_CODES) {
-      lengths[codes++] = lengthBefore + 1;
-      if (codes === 2 ** bitsOfCode && bitsOfCode < 12) bitsOfCode += 1;
+    if (left <= 0) return codes.lastByte;
+    left -= table.pixelsOf(code);
+  }
+}
+
+/** Reads codes from sub-blocks, the lowest bit first. */
+class CodeReader {
+  readonly #bytes: Bytes;
+  #at: number;
+  #blockEnd: number;
+  // Bits that were read from the sub-blocks, and are not yet in a code.
+  #bits = 0;
+  #count = 0;
+
+  constructor(bytes: Bytes, data: number) {
+    this.#bytes = bytes;
+    this.#at = data;
+    this.#blockEnd = data;
+  }
+
+  /** Where the last byte is of which a bit was read. */
+  get lastByte(): number {
+    return this.#at - 1;
+  }
+
+  /** Returns a code of so many bits; `undefined` if the sub-blocks end before it. */
+  read(bitsOfCode: number): number | undefined {
+    while (this.#count < bitsOfCode) {
+      if (this.#at === this.#blockEnd && !this.#enterBlock()) return undefined;
+      this.#bits |= (this.#bytes[this.#at++] ?? 0) << this.#count;
+      this.#count += 8;
     }
-    left -= length;
-    lengthBefore = length;
+    const code = this.#bits & (2 ** bitsOfCode - 1);
+    this.#bits >>>= bitsOfCode;
+    this.#count -= bitsOfCode;
+    return code;
+  }
+
+  /** Returns false for the one without bytes, which is the last one. */
+  #enterBlock(): boolean {
+    const length = this.#bytes[this.#at] ?? 0;
+    if (length === 0) return false;
+    this.#blockEnd = this.#at + 1 + length;
+    this.#at += 1;
+    return true;
+  }
+}
+
+/** How many pixels the codes of a picture have (LZW): each new code has one pixel more than the one that was read before it. */
+class CodeTable {
+  readonly clear: number;
+  readonly end: number;
+  /** How many bits the next code has. */
+  bitsOfCode = 0;
+  readonly #firstBits: number;
+  readonly #pixels: Uint16Array;
+  #size = 0;
+  /** Pixels of the code that was read last; zero if there was none since the last reset. */
+  #lastPixels = 0;
+
+  /** `bits`: how many bits a pixel has. */
+  constructor(bits: number) {
+    if (bits < 1 || bits > 11) fail();
+    this.clear = 2 ** bits;
+    this.end = this.clear + 1;
+    this.#firstBits = bits + 1;
+    this.#pixels = new Uint16Array(MAX_CODES).fill(1, 0, this.clear);
+    this.reset();
+  }
+
+  reset(): void {
+    this.bitsOfCode = this.#firstBits;
+    this.#size = this.end + 1;
+    this.#lastPixels = 0;
+  }
+
+  /** Returns the pixels of a code, and adds the next code. Throws if the table does not have this code. */
+  pixelsOf(code: number): number {
+    const newCode = this.#size;
+    const hasLast = this.#lastPixels > 0;
+    if (code > newCode || (code === newCode && !hasLast)) fail();
+    const pixels = code === newCode ? this.#lastPixels + 1 : (this.#pixels[code] ?? 0);
+    if (hasLast && newCode < MAX_CODES) {
+      this.#pixels[newCode] = this.#lastPixels + 1;
+      this.#size += 1;
+      if (this.#size === 2 ** this.bitsOfCode && this.bitsOfCode < 12) this.bitsOfCode += 1;
+    }
+    this.#lastPixels = pixels;
+    return pixels;
   }
 }
