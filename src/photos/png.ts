@@ -5,22 +5,6 @@ import { cleanIcc, MOST_BYTES } from './icc.ts';
 import { frameAt, isData, type Png, readPng } from './png-parts.ts';
 import { cleanTiff } from './tiff.ts';
 
-/**
- * Lengths of chunks that are kept as they are; with another one, browsers ignore the chunk. All others are texts, or of other
- * software.
- */
-const LENGTHS: Readonly<Record<string, number>> = {
-  gAMA: 4,
-  cHRM: 32,
-  sRGB: 1,
-  pHYs: 9,
-  tIME: 7,
-  cICP: 4,
-  mDCV: 24,
-  cLLI: 8,
-  acTL: 8,
-  fcTL: 26,
-};
 /** By color type: lengths of `sBIT` and `bKGD`, and of `tRNS` where there is no palette. */
 const SBIT_BYTES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 3, 4: 2, 6: 4 };
 const BKGD_BYTES: Readonly<Record<number, number>> = { 0: 2, 2: 6, 3: 1, 4: 2, 6: 6 };
@@ -140,6 +124,87 @@ async function checkData(parts: Bytes[], length: number): Promise<void> {
   if (viewOf(end).getUint32(0) !== high * 65536 + low) fail();
 }
 
+/** The data of one picture after the other: of the file, and of the frames of a film. */
+class PictureData {
+  readonly #png: Png;
+  /** The data of the picture that is read, the type of its chunks, and its size. */
+  #parts: Bytes[] = [];
+  #type = '';
+  #size: Size;
+
+  constructor(png: Png) {
+    this.#png = png;
+    this.#size = png.size;
+  }
+
+  /** The size of the next picture. */
+  set size(size: Size) {
+    this.#size = size;
+  }
+
+  /** Adds the content of a chunk. Frames but the first one have chunks of their own, whose first four bytes are a number. */
+  add(type: string, content: Bytes): void {
+    if (this.#parts.length === 0) this.#type = type;
+    if (type !== this.#type || (type === 'fdAT' && content.length < 4)) fail();
+    this.#parts.push(type === 'fdAT' ? content.subarray(4) : content);
+  }
+
+  /** Ends the picture, if there is one. Rejects if its data is not complete, or has other bytes. */
+  async end(): Promise<void> {
+    if (this.#parts.length) await checkData(this.#parts, bytesOfPicture(this.#size, this.#png));
+    this.#parts = [];
+  }
+}
+
+/** What is kept of a chunk: all of it (`true`), another chunk instead, or nothing. */
+type Part = boolean | Bytes | undefined;
+
+/** `colors`: of the palette; not an integer if its length is wrong. */
+type Rule = (content: Bytes, png: Png, colors: number) => Part | Promise<Part>;
+
+/** With another length, browsers ignore the chunk. */
+const ofLength =
+  (length: number): Rule =>
+  (content) =>
+    content.length === length;
+
+/** What is kept of each type of chunk but those with data. All others are texts, or of other software. */
+const RULES: Readonly<Record<string, Rule>> = {
+  IHDR: () => true,
+  PLTE: keepPalette,
+  tRNS: keepTransparency,
+  gAMA: ofLength(4),
+  cHRM: ofLength(32),
+  sRGB: ofLength(1),
+  pHYs: ofLength(9),
+  tIME: ofLength(7),
+  cICP: ofLength(4),
+  mDCV: ofLength(24),
+  cLLI: ofLength(8),
+  acTL: ofLength(8),
+  fcTL: ofLength(26),
+  sBIT: ({ length }, { colorType }) => length === SBIT_BYTES[colorType],
+  bKGD: ({ length }, { colorType }) => length === BKGD_BYTES[colorType],
+  hIST: ({ length }, { colorType }, colors) => colorType === PALETTE && length === colors * 2,
+  eXIf: cleanedExif,
+  iCCP: cleanedProfile,
+  IEND: () => chunkOf('IEND'),
+};
+
+/** Pictures without indexes into a palette do without one. */
+function keepPalette(_content: Bytes, { colorType }: Png, colors: number): boolean {
+  if (colorType !== PALETTE) return false;
+  if (!Number.isInteger(colors) || colors < 1 || colors > 256) fail();
+  return true;
+}
+
+/** Browsers treat other lengths differently. */
+function keepTransparency({ length }: Bytes, { colorType }: Png, colors: number): boolean {
+  if (colorType !== PALETTE && !(colorType in TRNS_BYTES)) return false;
+  if (colorType === PALETTE ? length > colors : length !== TRNS_BYTES[colorType]) fail();
+  return true;
+}
+
 /**
  * Resolves with the parts of a PNG file without location. Rejects if the file is malformed or incomplete, or has other bytes in the
  * data of its pictures.
@@ -151,57 +216,27 @@ export async function cleanPng(bytes: Bytes): Promise<Bytes[]> {
   const kept = new KeptParts(bytes);
   const palette = png.chunks.find(({ type }) => type === 'PLTE');
   const colors = palette ? (palette.to - palette.from) / 3 : 0;
-  const lengths: Readonly<Record<string, number | undefined>> = {
-    ...LENGTHS,
-    sBIT: SBIT_BYTES[png.colorType],
-    bKGD: BKGD_BYTES[png.colorType],
-    hIST: png.colorType === PALETTE ? colors * 2 : -1,
-  };
-  /** The data of the picture that is read, the type of its chunks, and its size. */
-  let data: Bytes[] = [];
-  let kind = '';
-  let size = png.size;
-  const checkPicture = async (): Promise<void> => {
-    if (data.length) await checkData(data, bytesOfPicture(size, png));
-    data = [];
-  };
+  const data = new PictureData(png);
   const types = new Set<string>();
   kept.keep(0, 8);
   for (const { type, start, from, to, end } of png.chunks) {
-    const length = to - from;
     const content = bytes.subarray(from, to);
     if (isData(type)) {
-      // Frames but the first one have chunks of their own, whose first four bytes are a number.
-      if (data.length === 0) kind = type;
-      if (type !== kind || (type === 'fdAT' && length < 4)) fail();
-      const part = type === 'fdAT' ? content.subarray(4) : content;
-      data.push(part);
+      data.add(type, content);
       kept.keep(start, end);
       continue;
     }
-    if (type === 'fcTL' || type === 'IEND') await checkPicture();
-    if (type === 'fcTL') size = frameAt(view, from);
+    if (type === 'fcTL' || type === 'IEND') await data.end();
+    if (type === 'fcTL') data.size = frameAt(view, from);
     // Decoders use the first chunk of a type, and refuse a second palette.
     else if (types.has(type)) {
       if (type === 'PLTE') fail();
       continue;
     }
     types.add(type);
-    const other =
-      type === 'eXIf' ? cleanedExif(content) : type === 'iCCP' ? await cleanedProfile(content) : undefined;
-    if (other) kept.add(other);
-    else if (type === 'IEND') kept.add(chunkOf(type));
-    else if (type === 'IHDR' || lengths[type] === length) kept.keep(start, end);
-    else if (type === 'PLTE') {
-      // Other pictures do without one.
-      if (png.colorType !== PALETTE) continue;
-      if (!Number.isInteger(colors) || colors < 1 || colors > 256) fail();
-      kept.keep(start, end);
-    } else if (type === 'tRNS' && (png.colorType === PALETTE || png.colorType in TRNS_BYTES)) {
-      // Browsers treat other lengths differently.
-      if (png.colorType === PALETTE ? length > colors : length !== TRNS_BYTES[png.colorType]) fail();
-      kept.keep(start, end);
-    }
+    const part = await RULES[type]?.(content, png, colors);
+    if (part === true) kept.keep(start, end);
+    else if (part) kept.add(part);
   }
   return kept.parts;
 }
