@@ -1,6 +1,6 @@
 // Cleans Exif data, which has the structure of a TIFF file: a header, and directories (IFD) of entries with 12 bytes each.
 
-import { fail, keepOnly, type Range, textOf } from './bytes.ts';
+import { type Bytes, fail, keepOnly, type Range, textOf, viewOf } from './bytes.ts';
 
 /** Bytes of one value, by type. */
 const SIZES: Readonly<Record<number, number>> = {
@@ -17,12 +17,10 @@ const MAX_SINGLE_BYTES = 4;
 /** The most entries that are read. Cameras write about 100. */
 const MAX_ENTRIES = 1000;
 
-/** Depths of directories: IFD0, Exif, Interoperability; then GPS, of which nothing is kept. */
-const INTEROPERABILITY_DEPTH = 2;
-const GPS = 3;
+// Tags of entries that point to another directory.
+const EXIF_POINTER = 0x8769;
 const GPS_POINTER = 0x8825;
-/** The tags in IFD0 and Exif that point to the next directory. */
-const POINTERS = [0x8769, 0xa005];
+const INTEROPERABILITY_POINTER = 0xa005;
 const ORIENTATION = 0x112;
 
 /**
@@ -42,13 +40,12 @@ const KEPT = [
 ];
 
 /** The kind of colors, such as `R98`: all that is kept in its directory. */
-const INTEROPERABILITY = 0x1;
-const isInteroperability = (tag: number, size: number) => tag === INTEROPERABILITY && size <= 4;
+const COLOR_KIND = 0x1;
 
 /** The tags of texts. */
 const TEXTS = [
   ...[
-    INTEROPERABILITY,
+    COLOR_KIND,
     0x10f,
     0x110,
     0x131,
@@ -70,11 +67,42 @@ const COPYRIGHT = 0x8298;
 const isListed = (tag: number) =>
   KEPT.some((first, at) => at % 2 === 0 && first <= tag && tag <= (KEPT[at + 1] ?? 0));
 
+/** A kind of directory. */
+interface Kind {
+  readonly isKept: (tag: number, size: number) => boolean;
+  /** The directories to which its entries point, by tag. */
+  readonly pointers: Readonly<Record<number, Kind>>;
+}
+
+/** Of coordinates, nothing is kept. */
+const GPS: Kind = { isKept: () => false, pointers: {} };
+const INTEROPERABILITY: Kind = { isKept: (tag, size) => tag === COLOR_KIND && size <= 4, pointers: {} };
+const EXIF: Kind = { isKept: isListed, pointers: { [INTEROPERABILITY_POINTER]: INTEROPERABILITY } };
+const IFD0: Kind = { isKept: isListed, pointers: { [EXIF_POINTER]: EXIF, [GPS_POINTER]: GPS } };
+
+interface Entry {
+  readonly at: number;
+  readonly tag: number;
+  readonly type: number;
+  /** Bytes of its values. */
+  readonly size: number;
+  /** What the entry has: short values, or where others start. */
+  readonly value: number;
+  /** Where its values end; zero for short ones. */
+  readonly valueEnd: number;
+}
+
+/** Returns true if the values have a type that the tag may have, or are too few to have anything else. */
+function isPlain({ tag, type, size }: Entry): boolean {
+  if (TEXTS.includes(tag)) return TEXT_TYPES.includes(type);
+  return size <= (BYTES.includes(type) ? MAX_SINGLE_BYTES : MAX_BYTES);
+}
+
 /** Exif data with an orientation only, which is the byte at 19. */
 const MINIMAL = [77, 77, 0, 42, 0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /** Returns Exif data with this orientation only; empty if the picture is upright. */
-const minimal = (orientation: number): Uint8Array<ArrayBuffer> =>
+const minimal = (orientation: number): Bytes =>
   orientation > 1 && orientation < 9
     ? Uint8Array.from(MINIMAL, (byte, at) => (at === 19 ? orientation : byte))
     : new Uint8Array();
@@ -83,96 +111,147 @@ const minimal = (orientation: number): Uint8Array<ArrayBuffer> =>
  * Cleans a block in place, and returns its used part. Offsets do not change. If the block is malformed, returns another one that
  * has its orientation only, or an empty one.
  */
-export function cleanTiff(block: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const view = new DataView(block.buffer, block.byteOffset, block.length);
-  const isLittle = block[0] === 0x49;
-  const uint16 = (at: number) => view.getUint16(at, isLittle);
-  const uint32 = (at: number) => view.getUint32(at, isLittle);
-  // Each directory is of another kind, so that nothing may overlap it.
-  const ranges: Range[] = [[0, 8, 1]];
-  const cuts: (readonly [start: number, end: number])[] = [];
-  const directories: { readonly start: number; readonly end: number; readonly entries: number[] }[] = [];
-  let orientation = 0;
-  let used = 0;
-  let entriesLeft = MAX_ENTRIES;
+export function cleanTiff(block: Bytes): Bytes {
+  const tiff = new Tiff(block);
+  try {
+    if (!tiff.read()) return minimal(0);
+    if (!tiff.zeroOthers()) return minimal(tiff.orientation);
+  } catch {
+    return minimal(tiff.orientation);
+  }
+  return tiff.shorten();
+}
 
-  /** Returns where a text ends. Copyright is two texts, of the photographer and of the editor. */
-  function endOfText(tag: number, start: number, end: number): number {
-    const first = block.subarray(0, end).indexOf(0, start);
-    const last = tag === COPYRIGHT && first >= 0 ? block.subarray(0, end).indexOf(0, first + 1) : first;
-    return last < 0 ? end : last + 1;
+class Tiff {
+  readonly #block: Bytes;
+  readonly #view: DataView;
+  readonly #isLittle: boolean;
+  // Each directory is of another kind, so that nothing may overlap it.
+  readonly #ranges: Range[] = [[0, 8, 1]];
+  readonly #cuts: (readonly [start: number, end: number])[] = [];
+  readonly #directories: { readonly start: number; readonly end: number; readonly entries: number[] }[] = [];
+  #orientation = 0;
+  #used = 0;
+  #entriesLeft = MAX_ENTRIES;
+
+  constructor(block: Bytes) {
+    this.#block = block;
+    this.#view = viewOf(block);
+    this.#isLittle = block[0] === 0x49;
+  }
+
+  /** Zero if it was not read. */
+  get orientation(): number {
+    return this.#orientation;
+  }
+
+  /** Finds what is kept. Returns false if that is nothing. Throws if the header, IFD0 or Exif is malformed. */
+  read(): boolean {
+    return /II\*\0|MM\0\*/.test(textOf(this.#block, 0, 4)) && this.#readDirectory(this.#uint32(4), IFD0);
+  }
+
+  /** Zeros everything that is not kept. Returns false if something else overlaps what is kept. */
+  zeroOthers(): boolean {
+    if (!keepOnly(this.#block, this.#ranges)) return false;
+    for (const each of this.#cuts) this.#block.fill(0, ...each);
+    return true;
+  }
+
+  /** Leaves out entries that are not kept. Returns the used part. */
+  shorten(): Bytes {
+    const block = this.#block;
+    for (const { start, end, entries } of this.#directories) {
+      if (!entries.length) continue;
+      let to = start + 2;
+      for (const at of entries) {
+        block.copyWithin(to, at, at + 12);
+        to += 12;
+      }
+      this.#view.setUint16(start, entries.length, this.#isLittle);
+      block.fill(0, to, end);
+      this.#used = Math.max(this.#used, to + 4);
+    }
+    return block.subarray(0, this.#used);
+  }
+
+  #uint16(at: number): number {
+    return this.#view.getUint16(at, this.#isLittle);
+  }
+
+  #uint32(at: number): number {
+    return this.#view.getUint32(at, this.#isLittle);
   }
 
   /** Finds what a directory keeps. Returns false if that is nothing. Throws if the directory is malformed. */
-  function read(start: number, depth: number): boolean {
+  #readDirectory(start: number, kind: Kind): boolean {
     // Without the pointer to the next directory, which some software leaves out.
-    const end = start + 2 + 12 * uint16(start);
+    const end = start + 2 + 12 * this.#uint16(start);
     const entries: number[] = [];
     const tags = new Set<number>();
-    ranges.push([start, end, depth === GPS ? -1 : 2 + ranges.length]);
+    this.#ranges.push([start, end, kind === GPS ? -1 : 2 + this.#ranges.length]);
     for (let at = start + 2; at < end; at += 12) {
-      if (entriesLeft-- <= 0) fail();
-      const tag = uint16(at);
-      const type = uint16(at + 2);
-      const size = (SIZES[type] ?? 0) * uint32(at + 4);
-      const value = uint32(at + 8);
-      const valueEnd = size > 4 ? value + size : 0;
-      const isWhole = size > 0 && valueEnd <= block.length;
-      const longest = BYTES.includes(type) ? MAX_SINGLE_BYTES : MAX_BYTES;
-      const isText = TEXTS.includes(tag);
-      const isRight = isText ? TEXT_TYPES.includes(type) : size <= longest;
-      const isOwn = depth < INTEROPERABILITY_DEPTH ? isListed(tag) : isInteroperability(tag, size);
-      let isKept = isWhole && depth < GPS && isOwn && isRight && !tags.has(tag);
-      if (tag === ORIENTATION && depth === 0) orientation = uint16(at + 8);
-      if (tag === POINTERS[depth] && size === 4)
-        isKept = depth > 0 ? tryToRead(value, depth + 1) : read(value, depth + 1);
-      // Read only to find values that overlap it.
-      if (tag === GPS_POINTER && depth === 0) tryToRead(value, GPS);
-      const isRepeated = isRight && tags.has(tag);
-      if (isWhole && valueEnd && !isRepeated) ranges.push([value, valueEnd, isKept ? 0 : -1]);
+      if (this.#entriesLeft-- <= 0) fail();
+      const entry = this.#entryAt(at);
+      const { tag, size, value, valueEnd } = entry;
+      if (tag === ORIENTATION && kind === IFD0) this.#orientation = this.#uint16(at + 8);
+      const isWhole = size > 0 && valueEnd <= this.#block.length;
+      const isSecond = tags.has(tag);
+      const isValueKept = isWhole && kind.isKept(tag, size) && isPlain(entry) && !isSecond;
+      const isKept = this.#readTarget(entry, kind) ?? isValueKept;
+      if (isWhole && valueEnd && !(isSecond && isPlain(entry)))
+        this.#ranges.push([value, valueEnd, isKept ? 0 : -1]);
       if (!isKept) continue;
-      // A short value is in its entry, with other bytes behind it.
-      const [from, to] = valueEnd ? [value, valueEnd] : [at + 8, at + 12];
-      cuts.push([isText ? endOfText(tag, from, from + size) : from + size, to]);
+      this.#cuts.push(this.#restOf(entry));
       tags.add(tag);
       entries.push(at);
-      used = Math.max(used, valueEnd);
+      this.#used = Math.max(this.#used, valueEnd);
     }
-    directories.push({ start, end, entries });
+    this.#directories.push({ start, end, entries });
     return entries.length > 0;
   }
 
+  #entryAt(at: number): Entry {
+    const type = this.#uint16(at + 2);
+    const size = (SIZES[type] ?? 0) * this.#uint32(at + 4);
+    const value = this.#uint32(at + 8);
+    return { at, tag: this.#uint16(at), type, size, value, valueEnd: size > 4 ? value + size : 0 };
+  }
+
+  /** Reads the directory to which an entry points. Returns `undefined` if it points to none, and false if nothing of it is kept. */
+  #readTarget({ tag, size, value }: Entry, { pointers }: Kind): boolean | undefined {
+    const target = pointers[tag];
+    // GPS is read only to find values that overlap it, whatever the type of its pointer.
+    if (target === GPS) return this.#tryToRead(value, GPS);
+    if (!target || size !== 4) return undefined;
+    return target === EXIF ? this.#readDirectory(value, EXIF) : this.#tryToRead(value, target);
+  }
+
   /** Reads a directory that programs may have left behind without its content: then, only its pointer is dropped. */
-  function tryToRead(start: number, depth: number): boolean {
-    const lengths = [ranges.length, cuts.length, directories.length] as const;
-    const usedBefore = used;
+  #tryToRead(start: number, kind: Kind): boolean {
+    const lists = [this.#ranges, this.#cuts, this.#directories];
+    const lengths = lists.map(({ length }) => length);
+    const usedBytes = this.#used;
     try {
-      return read(start, depth);
+      return this.#readDirectory(start, kind);
     } catch {
-      if (entriesLeft < 0) fail();
-      [ranges.length, cuts.length, directories.length] = lengths;
-      used = usedBefore;
+      if (this.#entriesLeft < 0) fail();
+      for (const [index, list] of lists.entries()) list.length = lengths[index] ?? 0;
+      this.#used = usedBytes;
       return false;
     }
   }
 
-  try {
-    if (!/II\*\0|MM\0\*/.test(textOf(block, 0, 4)) || !read(uint32(4), 0)) return minimal(0);
-    if (!keepOnly(block, ranges)) return minimal(orientation);
-    for (const each of cuts) block.fill(0, ...each);
-  } catch {
-    return minimal(orientation);
+  /** Returns what follows the values of a kept entry up to its end. A short value is in its entry, with other bytes behind it. */
+  #restOf({ at, tag, size, value, valueEnd }: Entry): readonly [start: number, end: number] {
+    const [from, to] = valueEnd ? [value, valueEnd] : [at + 8, at + 12];
+    return [TEXTS.includes(tag) ? this.#endOfText(tag, from, from + size) : from + size, to];
   }
-  for (const { start, end, entries } of directories) {
-    if (!entries.length) continue;
-    let to = start + 2;
-    for (const at of entries) {
-      block.copyWithin(to, at, at + 12);
-      to += 12;
-    }
-    view.setUint16(start, entries.length, isLittle);
-    block.fill(0, to, end);
-    used = Math.max(used, to + 4);
+
+  /** Returns where a text ends. Copyright is two texts, of the photographer and of the editor. */
+  #endOfText(tag: number, start: number, end: number): number {
+    const text = this.#block.subarray(0, end);
+    const firstEnd = text.indexOf(0, start);
+    const textEnd = tag === COPYRIGHT && firstEnd >= 0 ? text.indexOf(0, firstEnd + 1) : firstEnd;
+    return textEnd < 0 ? end : textEnd + 1;
   }
-  return block.subarray(0, used);
 }
