@@ -59,20 +59,13 @@ export const isRestart = (code = 0): boolean => code >= 0xd0 && code <= 0xd7;
  * has other than one frame.
  */
 export function readJpeg(bytes: Bytes): Jpeg {
-  const uint16 = (at: number): number => (bytes[at] ?? fail()) * 256 + (bytes[at + 1] ?? fail());
-  const count = countTo();
   const countScan = countTo(MAX_SCANS);
   const segments: Segment[] = [];
   let frame: Segment | undefined;
   let firstScan: Segment | undefined;
   let isWhole = false;
-  for (let at = nextMarker(bytes, 2); at >= 0 && !isWhole; ) {
-    count();
-    const marker = bytes[at + 1] ?? 0;
-    // A segment is not shorter than its length.
-    const end = marker === END ? at + 2 : at + 2 + Math.max(2, at + 4 > bytes.length ? 2 : uint16(at + 2));
-    if (end > bytes.length) break;
-    const segment = { marker, start: at, end };
+  for (const segment of segmentsOf(bytes)) {
+    const { marker } = segment;
     if (FRAMES.includes(marker)) {
       if (frame) fail();
       frame = segment;
@@ -85,22 +78,50 @@ export function readJpeg(bytes: Bytes): Jpeg {
       isWhole = true;
     } else if (!isOther(marker)) fail();
     segments.push(segment);
-    at = nextMarker(bytes, end);
   }
   if (!frame || !firstScan) fail();
-  const components = Array.from({ length: bytes[frame.start + 9] ?? 0 }, (_, index) => {
-    const from = frame.start + 10 + 3 * index;
-    const factors = bytes[from + 1] ?? 0;
-    const component = { id: bytes[from] ?? 0, across: factors >> 4, down: factors & 15 };
-    if (component.across < 1 || component.across > 4 || component.down < 1 || component.down > 4) fail();
-    return component;
-  });
-  const size = { height: uint16(frame.start + 5), width: uint16(frame.start + 7) };
-  if (![1, 3, 4].includes(components.length) || !size.height || !size.width) fail();
+  const { size, components } = readFrame(bytes, frame);
   const isProgressive = frame.marker === PROGRESSIVE;
   const isBuffered = isProgressive || bytes[firstScan.start + 4] !== components.length;
   return { segments, size, components, isProgressive, isBuffered, isWhole };
 }
+
+/** Yields segments up to the end of the image, or to one that is cut. */
+function* segmentsOf(bytes: Bytes): Generator<Segment> {
+  const count = countTo();
+  for (let start = nextMarker(bytes, 2); start >= 0; ) {
+    count();
+    const marker = bytes[start + 1] ?? 0;
+    const end = start + 2 + (marker === END ? 0 : lengthAt(bytes, start + 2));
+    if (end > bytes.length) return;
+    yield { marker, start, end };
+    if (marker === END) return;
+    start = nextMarker(bytes, end);
+  }
+}
+
+/** A segment is not shorter than its length, which has two bytes. */
+const lengthAt = (bytes: Bytes, at: number): number =>
+  at + 2 > bytes.length ? 2 : Math.max(2, uint16(bytes, at));
+
+/** Reads the content of a frame. Throws if browsers would not show it. */
+function readFrame(bytes: Bytes, { start }: Segment): Pick<Jpeg, 'size' | 'components'> {
+  const size = { height: uint16(bytes, start + 5), width: uint16(bytes, start + 7) };
+  const components = Array.from({ length: bytes[start + 9] ?? 0 }, (_, index) =>
+    readComponent(bytes, start + 10 + 3 * index),
+  );
+  if (![1, 3, 4].includes(components.length) || !size.height || !size.width) fail();
+  return { size, components };
+}
+
+function readComponent(bytes: Bytes, at: number): Component {
+  const factors = bytes[at + 1] ?? 0;
+  const component = { id: bytes[at] ?? 0, across: factors >> 4, down: factors & 15 };
+  if (component.across < 1 || component.across > 4 || component.down < 1 || component.down > 4) fail();
+  return component;
+}
+
+const uint16 = (bytes: Bytes, at: number): number => (bytes[at] ?? fail()) * 256 + (bytes[at + 1] ?? fail());
 
 /** Tables, the number of lines, segments of applications, and comments. */
 const isOther = (marker: number): boolean =>
