@@ -14,6 +14,7 @@ const MAX_MISSING_BITS = 32_768;
 
 /** For each 16 bits: the length of the code that they start with, times 256, plus its value. */
 type Codes = Uint16Array;
+const NO_CODES: Codes = new Uint16Array(0);
 
 interface Plane extends Component {
   /** How many blocks a row has in a scan of this component only, and how many rows there are. */
@@ -26,8 +27,26 @@ interface Plane extends Component {
   readonly nonzero: Int32Array;
 }
 
-/** What a scan does with one block. */
-type ReadBlock = (plane: Plane, block: number, dc: Codes, ac: Codes) => void;
+/** How a scan reads a block, and what it does when a run of blocks without codes ends early. */
+interface Coding {
+  readonly readBlock: (plane: Plane, block: number, dc: Codes, ac: Codes) => void;
+  readonly endRun: () => void;
+}
+
+/** A component in a scan, and the codes of its blocks. */
+interface Part {
+  readonly plane: Plane;
+  readonly dc: Codes;
+  readonly ac: Codes;
+}
+
+/** If a scan has one component only, each of its units is one block. */
+interface Scan {
+  readonly parts: readonly Part[];
+  readonly coding: Coding;
+  readonly unitsAcross: number;
+  readonly unitsDown: number;
+}
 
 export class ScanReader {
   readonly #bytes: Bytes;
@@ -104,75 +123,97 @@ export class ScanReader {
    * Keeps the data of a scan, with its restart markers. Some bits may be missing at the end, or before a restart: browsers show
    * such pictures, and all that is there has been read. Throws if there are other codes than in the tables.
    */
-  keepData({ start, end }: Segment, kept: KeptParts): void {
-    const bytes = this.#bytes;
-    const number = bytes[start + 4] ?? 0;
-    const parts: { readonly plane: Plane; readonly tables: number }[] = [];
-    for (let at = start + 5; parts.length < number; at += 2) {
-      // Components may have the same number: each is used once.
-      const isNext = (plane: Plane) => plane.id === bytes[at] && parts.every((part) => part.plane !== plane);
-      parts.push({ plane: this.#planes.find(isNext) ?? fail(), tables: bytes[at + 1] ?? 0 });
-    }
-    const [first = 0, last = 0, bits = 0] = bytes.subarray(end - 3, end);
-    const blocks = this.#isProgressive
-      ? this.#progressive(first, last, bits > 15)
-      : { readBlock: this.#sequential, endRun: () => undefined };
-    const needsDc = !this.#isProgressive || (first === 0 && bits < 16);
-    const needsAc = !this.#isProgressive || first > 0;
-    const none: Codes = new Uint16Array(0);
-    const codesOf = (id: number, isNeeded: boolean) => (isNeeded ? (this.#codes.get(id) ?? fail()) : none);
-    const readers = parts.map(({ plane, tables }) => ({
-      plane,
-      dc: codesOf(tables >> 4, needsDc),
-      ac: codesOf(16 + (tables & 15), needsAc),
-    }));
-    const [only] = readers;
-    if (!only || readers.length > 4 || (this.#isProgressive && first > 0 && readers.length > 1)) fail();
-    const isSingle = readers.length === 1;
-    this.#readBlocks += readers.reduce((sum, { plane }) => sum + plane.stride * plane.rows, 0);
-    if (this.#isProgressive && this.#readBlocks > MAX_READ_BLOCKS) fail();
-    const across = isSingle ? only.plane.width : this.#unitsAcross;
-    const units = across * (isSingle ? only.plane.height : this.#unitsDown);
-    const readUnit = (unit: number): void => {
-      const [x, y] = [unit % across, Math.floor(unit / across)];
-      if (isSingle) {
-        blocks.readBlock(only.plane, y * only.plane.stride + x, only.dc, only.ac);
-        return;
-      }
-      for (const { plane, dc, ac } of readers)
-        for (let row = 0; row < plane.down; row++)
-          for (let column = 0; column < plane.across; column++)
-            blocks.readBlock(
-              plane,
-              (y * plane.down + row) * plane.stride + x * plane.across + column,
-              dc,
-              ac,
-            );
-    };
-    this.#restart(end);
-    let from = end;
-    for (let unit = 0; unit < units; unit++) {
-      const interval = this.#unitsPerRestart || units;
-      if (unit > 0 && unit % interval === 0) {
+  keepData(header: Segment, kept: KeptParts): void {
+    const scan = this.#readHeader(header);
+    const units = scan.unitsAcross * scan.unitsDown;
+    const interval = this.#unitsPerRestart || units;
+    let from = header.end;
+    this.#restart(from);
+    for (let first = 0; first < units; first += interval) {
+      if (first > 0) {
         kept.keep(from, this.#end());
-        const steps = (at: number) => ((bytes[at + 1] ?? 0) - unit / interval + 1) & 7;
-        from = nextMarker(bytes, this.#at, true);
-        // As decoders do: restarts that are late by one or two are skipped, and others that are early come later.
-        while (isRestart(bytes[from + 1]) && steps(from) > 5) from = nextMarker(bytes, from + 2, true);
-        if (!isRestart(bytes[from + 1])) return;
-        const isEarly = steps(from) === 1 || steps(from) === 2;
+        const number = first / interval;
+        from = this.#findRestart(number);
+        if (from < 0) return;
+        const steps = this.#stepsTo(from, number);
+        const isEarly = steps === 1 || steps === 2;
         this.#restart(isEarly ? from : from + 2);
-        blocks.endRun();
-        if (isEarly) {
-          unit += interval - 1;
-          continue;
-        }
+        scan.coding.endRun();
+        if (isEarly) continue;
       }
-      readUnit(unit);
-      // The next interval follows, or the end.
-      if (this.#isShort()) unit += interval - 1 - (unit % interval);
+      // If bits are missing, the next interval follows, or the end.
+      const end = Math.min(units, first + interval);
+      for (let unit = first; unit < end && !this.#isShort(); unit++) this.#readUnit(scan, unit);
     }
     kept.keep(from, this.#end());
+  }
+
+  /**
+   * Returns the position of the restart marker for an interval; -1 if none follows. As decoders do: restarts that are late by one
+   * or two are skipped, and others that are early come later.
+   */
+  #findRestart(interval: number): number {
+    let at = nextMarker(this.#bytes, this.#at, true);
+    while (isRestart(this.#bytes[at + 1]) && this.#stepsTo(at, interval) > 5)
+      at = nextMarker(this.#bytes, at + 2, true);
+    return isRestart(this.#bytes[at + 1]) ? at : -1;
+  }
+
+  /** Returns by how many intervals a restart marker is early. Markers count from zero to seven. */
+  #stepsTo(at: number, interval: number): number {
+    return ((this.#bytes[at + 1] ?? 0) - interval + 1) & 7;
+  }
+
+  /** Reads the header of a scan. Throws if it is malformed, or lacks the tables that the scan needs. */
+  #readHeader({ start, end }: Segment): Scan {
+    const components = this.#componentsOf(start);
+    const [first = 0, last = 0, bits = 0] = this.#bytes.subarray(end - 3, end);
+    const isProgressive = this.#isProgressive;
+    const coding = isProgressive
+      ? this.#progressive(first, last, bits > 15)
+      : { readBlock: this.#sequential, endRun: () => undefined };
+    const needsDc = !isProgressive || (first === 0 && bits < 16);
+    const needsAc = !isProgressive || first > 0;
+    const parts = components.map(({ plane, tables }) => ({
+      plane,
+      dc: needsDc ? this.#codesOf(tables >> 4) : NO_CODES,
+      ac: needsAc ? this.#codesOf(16 + (tables & 15)) : NO_CODES,
+    }));
+    const [only] = parts;
+    if (!only || parts.length > 4 || (isProgressive && first > 0 && parts.length > 1)) fail();
+    this.#readBlocks += parts.reduce((sum, { plane }) => sum + plane.stride * plane.rows, 0);
+    if (isProgressive && this.#readBlocks > MAX_READ_BLOCKS) fail();
+    if (parts.length > 1)
+      return { parts, coding, unitsAcross: this.#unitsAcross, unitsDown: this.#unitsDown };
+    const plane = { ...only.plane, across: 1, down: 1 };
+    return { parts: [{ ...only, plane }], coding, unitsAcross: plane.width, unitsDown: plane.height };
+  }
+
+  /** Returns the components of a scan, and the numbers of their tables. */
+  #componentsOf(start: number): { readonly plane: Plane; readonly tables: number }[] {
+    const bytes = this.#bytes;
+    const components: { readonly plane: Plane; readonly tables: number }[] = [];
+    for (let at = start + 5; components.length < (bytes[start + 4] ?? 0); at += 2) {
+      // Components may have the same number: each is used once.
+      const isNext = (plane: Plane) =>
+        plane.id === bytes[at] && components.every((component) => component.plane !== plane);
+      components.push({ plane: this.#planes.find(isNext) ?? fail(), tables: bytes[at + 1] ?? 0 });
+    }
+    return components;
+  }
+
+  #codesOf(table: number): Codes {
+    return this.#codes.get(table) ?? fail();
+  }
+
+  #readUnit({ parts, coding, unitsAcross }: Scan, unit: number): void {
+    const [x, y] = [unit % unitsAcross, Math.floor(unit / unitsAcross)];
+    for (const { plane, dc, ac } of parts)
+      for (let row = 0; row < plane.down; row++)
+        for (let column = 0; column < plane.across; column++) {
+          const block = (y * plane.down + row) * plane.stride + x * plane.across + column;
+          coding.readBlock(plane, block, dc, ac);
+        }
   }
 
   #restart(at: number): void {
@@ -234,7 +275,7 @@ export class ScanReader {
     return entry & 255;
   }
 
-  readonly #sequential: ReadBlock = (_plane, _block, dc, ac) => {
+  readonly #sequential: Coding['readBlock'] = (_plane, _block, dc, ac) => {
     this.#skip(this.#decode(dc));
     for (let at = 1; at < 64; at++) {
       const code = this.#decode(ac);
@@ -253,7 +294,7 @@ export class ScanReader {
   }
 
   /** Returns how a progressive scan reads a block. `isLater`: the scan makes values more exact. */
-  #progressive(first: number, last: number, isLater: boolean): { readBlock: ReadBlock; endRun(): void } {
+  #progressive(first: number, last: number, isLater: boolean): Coding {
     if (first > last || last > 63 || (first === 0 && last > 0)) fail();
     // How many blocks have no more codes.
     let run = 0;
