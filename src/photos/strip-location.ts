@@ -39,16 +39,19 @@ const REFUSED = new RegExp(
   // TIFF with DNG, CR2, NEF and ARW; other raw formats; JPEG XR
   '^(?:II[*+U\\x1a]\\0|MM\\0[*+]|II\\xbc|IIR[OS]\\x08|MMOR\\0|\\0MRM|FOVb|FUJIFILMCCD|' +
     // AVI and WAV; AVIF, CR3 and MP4, and its older form without `ftyp`; JPEG 2000; JPEG XL; Photoshop
-    'RIF[FX]|RF64|.{4}ftyp|[\\0-\\x08].{3}(?:moov|mdat|moof|wide|free|skip|pnot|styp|jP  |JXL )|\\xff[\\nO]|8BPS\\0|' +
+    'RIF[FX]|RF64|.{4}ftyp|[\\0-\\x08].{3}(?:moov|mdat|moof|wide|free|skip|pnot|styp|jP  |JXL )|' +
+    '\\xff[\\nO]|8BPS\\0|' +
     // GIMP, EPS, Paint Shop Pro, Paint.NET, FITS, MNG and JNG, FLIF, BPG
-    'gimp xcf|%!PS-Adobe-\\d\\.\\d EPSF|\\xc5\\xd0\\xd3\\xc6|Paint Shop Pro Image File|PDN3|SIMPLE  =|[\\x8a\\x8b][MJ]NG|FLIF|BPG\\xfb|' +
+    'gimp xcf|%!PS-Adobe-\\d\\.\\d EPSF|\\xc5\\xd0\\xd3\\xc6|Paint Shop Pro Image File|PDN3|' +
+    'SIMPLE  =|[\\x8a\\x8b][MJ]NG|FLIF|BPG\\xfb|' +
     // Matroska, Ogg, FLAC, MP3, MPEG, ASF, FLV, RealMedia, MXF, AIFF, CAF, AMR
-    '\\x1aE\\xdf\\xa3|OggS\\0|fLaC|ID3[\\x02-\\x04]|\\0\\0\\x01[\\xb3\\xba]|0&\\xb2u|FLV\\x01|\\.RMF\\0|\\x06\\x0e\\+4|' +
-    'FORM.{4}(?:AIF|ILBM)|caff\\0|#!AMR|G.{187}G.{187}G.{187}G|.{4}G.{191}G.{191}G.{191}G)',
+    '\\x1aE\\xdf\\xa3|OggS\\0|fLaC|ID3[\\x02-\\x04]|\\0\\0\\x01[\\xb3\\xba]|0&\\xb2u|FLV\\x01|\\.RMF\\0|' +
+    '\\x06\\x0e\\+4|FORM.{4}(?:AIF|ILBM)|caff\\0|#!AMR|G.{187}G.{187}G.{187}G|.{4}G.{191}G.{191}G.{191}G)',
   's',
 );
 const NAMES = new RegExp(
-  '\\.(?:jpe?g?|jfif|a?png|gif|hei[cf]s?|hif|avif|webp|tiff?|bmp|ico|svgz?|jxl|jp2|jxr|ps[dbp]|pspimage|exr|mpo|ins[pv]|livp|' +
+  '\\.(?:jpe?g?|jfif|a?png|gif|hei[cf]s?|hif|avif|webp|tiff?|bmp|ico|svgz?|jxl|jp2|jxr|' +
+    'ps[dbp]|pspimage|exr|mpo|ins[pv]|livp|' +
     'xcf|eps[fi]?|tga|pdn|kra|ora|fits|[mj]ng|flif|bpg|dcm|' +
     'dng|cr[23w]|n[er]f|arw|sr[2fw]|raf|raw|rw[2l]|orf|pef|mrw|x3f|3fr|iiq|gpr|' +
     'mp[34]|m4[abv]|mov|qt|3g[ap2]p?|mk[av]|webm|avi|wm[av]|asf|flv|mpe?g|m2ts|vob|og[agv]|opus|mxf|lrv|wav|flac|aac|' +
