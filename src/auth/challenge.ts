@@ -102,54 +102,112 @@ export interface ReadOptions {
  * Returns the event for a response that `isPause` does not recognize. If words of the response contradict each other, the stricter
  * meaning counts.
  */
-export function readResponse(step: Step, status: number, body: unknown, how: ReadOptions): Reading {
+export function readResponse(step: Step, status: number, body: unknown, options: ReadOptions): Reading {
   if (status >= 500) return { type: 'failed', error: { code: 'service-failed', status } };
-  const answer = record(body);
-  if (answer !== body) return { type: 'failed', error: { code: 'bad-response', status } };
-  const event = readEvent(step, status, answer, how);
-  const code = event.type === 'established' ? text(answer.code) : undefined;
-  return defined({ ...event, token: text(answer.challenge_token), code });
+  const fields = record(body);
+  if (fields !== body) return { type: 'failed', error: { code: 'bad-response', status } };
+  const event = readEvent({ step, status, fields, ...wordsOf(fields), ...options });
+  const code = event.type === 'established' ? text(fields.code) : undefined;
+  return defined({ ...event, token: text(fields.challenge_token), code });
 }
 
-function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions): Event {
-  const isError = status >= 400;
-  const error = normalize(answer.error);
-  const next = normalize(answer.next_step);
-  const said = [normalize(answer.status), error].filter(Boolean);
-  const says = (...words: string[]): boolean => words.some((word) => said.includes(word));
-  const hints = readHints(answer, how.nowMs);
-  const refuse = (code: ErrorCode): Event => ({ type: 'refused', error: { code, status } });
-  const wrong: Event | undefined = step === 'answer' ? { type: 'wrong', hints } : undefined;
-  const rejected = step === 'login' ? refuse('credentials-rejected') : wrong;
+interface Words {
+  /** The words of the response fields `status` and `error`. */
+  readonly words: readonly string[];
+  readonly error: string;
+  readonly nextStep: string;
+}
 
-  if (says('locked')) return refuse('account-locked');
-  if (says('expired', 'challengeexpired') || status === 410)
-    return step === 'login' ? refuse('step-unsupported') : { type: 'expired' };
-  if (says('denied', 'invalidcredentials', 'invalidcode')) return rejected ?? { type: 'denied' };
+interface StepResponse extends Words, ReadOptions {
+  readonly step: Step;
+  readonly status: number;
+  readonly fields: Fields;
+}
+
+function wordsOf(fields: Fields): Words {
+  const error = normalize(fields.error);
+  const words = [normalize(fields.status), error].filter(Boolean);
+  return { words, error, nextStep: normalize(fields.next_step) };
+}
+
+const says = ({ words }: StepResponse, ...meanings: string[]): boolean =>
+  meanings.some((word) => words.includes(word));
+const isError = ({ status }: StepResponse): boolean => status >= 400;
+const hasToken = ({ fields }: StepResponse): boolean => text(fields.challenge_token) !== undefined;
+const hasMethods = ({ fields: { available_methods: methods } }: StepResponse): boolean =>
+  Array.isArray(methods) && methods.length > 0;
+const hintsIn = ({ fields, nowMs }: StepResponse): Hints => readHints(fields, nowMs);
+const refuse = ({ status }: StepResponse, code: ErrorCode): Event => ({
+  type: 'refused',
+  error: { code, status },
+});
+
+/** Returns the event for credentials or an answer that the service rejects; `undefined` for steps that have neither. */
+function rejectionOf(response: StepResponse): Event | undefined {
+  if (response.step === 'login') return refuse(response, 'credentials-rejected');
+  return response.step === 'answer' ? { type: 'wrong', hints: hintsIn(response) } : undefined;
+}
+
+/** What a response may mean. The first meaning that applies counts, so the stricter ones come first. */
+const MEANINGS: readonly ((response: StepResponse) => Event | undefined | false)[] = [
+  (response) => says(response, 'locked') && refuse(response, 'account-locked'),
+  readExpired,
+  (response) =>
+    says(response, 'denied', 'invalidcredentials', 'invalidcode') &&
+    (rejectionOf(response) ?? { type: 'denied' }),
   // A start is no success, so its words do not matter.
-  if (step === 'start' && !isError) return { type: 'started', hints };
-  const hasToken = text(answer.challenge_token) !== undefined;
-  const isSlower = says('slowdown');
-  if (step === 'poll' && (isSlower || says('waiting') || hasToken))
-    return { type: 'pending', hints, isSlower };
-  const offered: unknown = answer.available_methods;
-  const hasMethods = Array.isArray(offered) && offered.length > 0;
-  if (hasToken || hasMethods || says('challenge') || next === 'challenge') {
-    if (wrong && (isError || error)) return wrong;
-    const methods = readMethods(offered, how.canUsePasskey);
-    if (methods.length === 0) return refuse(hasMethods ? 'method-unsupported' : 'step-unsupported');
-    const named = methods.find(({ id, family }) => normalize(id) === next || family === next);
-    const method = methods.length === 1 ? methods[0] : named;
-    return { type: 'challenged', methods, hints, ...(method && { method }) };
+  (response) =>
+    response.step === 'start' && !isError(response) && { type: 'started', hints: hintsIn(response) },
+  readPending,
+  readChallenge,
+  readError,
+  (response) => isEstablished(response) && { type: 'established' },
+];
+
+function readEvent(response: StepResponse): Event {
+  for (const meaning of MEANINGS) {
+    const event = meaning(response);
+    if (event) return event;
   }
-  if (isError) {
-    const isRejection = [401, 403, 422].includes(status);
-    return (isRejection && rejected) || { type: 'failed', error: { code: 'service-failed', status } };
-  }
-  // A single unknown word makes the whole response invalid.
-  const isKnown = said.every((word) => ESTABLISHED.includes(word));
-  const isEstablished = isKnown && (next ? NEXT_ESTABLISHED.includes(next) : said.length > 0);
-  return isEstablished ? { type: 'established' } : refuse('step-unsupported');
+  return refuse(response, 'step-unsupported');
+}
+
+function readExpired(response: StepResponse): Event | undefined {
+  if (!says(response, 'expired', 'challengeexpired') && response.status !== 410) return undefined;
+  return response.step === 'login' ? refuse(response, 'step-unsupported') : { type: 'expired' };
+}
+
+function readPending(response: StepResponse): Event | undefined {
+  const isSlower = says(response, 'slowdown');
+  const isPending = isSlower || says(response, 'waiting') || hasToken(response);
+  if (response.step !== 'poll' || !isPending) return undefined;
+  return { type: 'pending', hints: hintsIn(response), isSlower };
+}
+
+function readChallenge(response: StepResponse): Event | undefined {
+  const { step, fields, error, nextStep, canUsePasskey } = response;
+  const isNamed = says(response, 'challenge') || nextStep === 'challenge';
+  if (!isNamed && !hasToken(response) && !hasMethods(response)) return undefined;
+  if (step === 'answer' && (isError(response) || error)) return rejectionOf(response);
+  const methods = readMethods(fields.available_methods, canUsePasskey);
+  if (methods.length === 0)
+    return refuse(response, hasMethods(response) ? 'method-unsupported' : 'step-unsupported');
+  const preferred = methods.find(({ id, family }) => normalize(id) === nextStep || family === nextStep);
+  const method = methods.length === 1 ? methods[0] : preferred;
+  return { type: 'challenged', methods, hints: hintsIn(response), ...(method && { method }) };
+}
+
+function readError(response: StepResponse): Event | undefined {
+  const { status } = response;
+  if (!isError(response)) return undefined;
+  const rejection = [401, 403, 422].includes(status) ? rejectionOf(response) : undefined;
+  return rejection ?? { type: 'failed', error: { code: 'service-failed', status } };
+}
+
+/** A single unknown word makes the whole response invalid. */
+function isEstablished({ words, nextStep }: StepResponse): boolean {
+  if (!words.every((word) => ESTABLISHED.includes(word))) return false;
+  return nextStep ? NEXT_ESTABLISHED.includes(nextStep) : words.length > 0;
 }
 
 const withHints = ({ challenge }: AuthModel, hints: Hints): Challenge => ({
