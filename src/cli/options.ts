@@ -51,73 +51,87 @@ export interface Options {
 
 const text = { type: 'string' } as const;
 const OPTIONS = {
-  'base-url': text,
+  'base-url': { type: 'string', default: '' },
   'parent-id': text,
   origin: text,
   'token-file': text,
   'second-token-file': text,
-  'session-path': text,
-  'chunks-path': text,
+  'session-path': { type: 'string', default: '/files/uploadsession' },
+  'chunks-path': { type: 'string', default: '/files/uploadsession/chunks' },
   'commit-path': text,
   'cancel-path': text,
   'batch-path': text,
-  'auth-header': text,
-  'auth-scheme': text,
-  'upload-origins': text,
-  hash: text,
-  wait: text,
-  only: text,
-  field: { type: 'string', multiple: true },
-  json: { type: 'boolean' },
+  'auth-header': { type: 'string', default: 'Authorization' },
+  'auth-scheme': { type: 'string', default: 'Bearer' },
+  'upload-origins': { type: 'string', default: '' },
+  hash: { type: 'string', default: 'sha-256' },
+  wait: { type: 'string', default: '20' },
+  only: { type: 'string', default: '' },
+  field: { type: 'string', multiple: true, default: [] as string[] },
+  json: { type: 'boolean', default: false },
   help: { type: 'boolean' },
 } as const;
-
-const isWebUrl = (url: string): boolean => /^https?:/.test(url) && URL.canParse(url);
+/** Operations that the service may lack. */
+const OPTIONAL = ['commit', 'cancel', 'batch'] as const;
 
 /** Returns the options, or `undefined` if the user asked for help. Throws an error with a message for the user. */
 export function readOptions(args: readonly string[]): Options | undefined {
   const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   if (values.help || args.length === 0) return undefined;
   if (positionals.join() !== 'conform') throw new Error('the only command is "conform"');
-  const { 'base-url': baseUrl = '', 'parent-id': parentId, hash = 'sha-256', origin } = values;
-  const { wait = '20' } = values;
-  if (!isWebUrl(baseUrl)) throw new Error('--base-url must be an absolute URL');
+  const baseUrl = readUrl('--base-url', values['base-url']);
+  const { 'parent-id': parentId, origin } = values;
   if (!parentId) throw new Error('--parent-id is missing');
-  if (origin && !isWebUrl(origin)) throw new Error('--origin must be an absolute URL');
-  if (hash !== 'sha-256' && hash !== 'blake3') throw new Error('--hash must be sha-256 or blake3');
-  if (!(Number(wait) >= 0)) throw new Error('--wait must be a number of seconds');
-  const token = readToken(values['token-file'], process.env.SECURE_UPLOADER_TOKEN);
-  const secondToken = readToken(values['second-token-file']);
-  if (token && !isSafeUrl(baseUrl, new URL(baseUrl))) throw new Error('--base-url must use https');
-  const pathOf = (path: string | undefined, usual: string): string | undefined =>
-    path === 'none' ? undefined : (path ?? usual);
   return {
-    baseUrl: new URL(baseUrl).href.replace(/\/+$/, ''),
+    baseUrl: baseUrl.href.replace(/\/+$/, ''),
     parentId,
-    token,
-    origin: origin && new URL(origin).origin,
-    secondToken,
-    sessionPath: values['session-path'] ?? '/files/uploadsession',
-    chunksPath: values['chunks-path'] ?? '/files/uploadsession/chunks',
-    commitPath: pathOf(values['commit-path'], '/files/uploadsession/commit'),
-    cancelPath: pathOf(values['cancel-path'], '/files/uploadsession'),
-    batchPath: pathOf(values['batch-path'], '/files/uploadsession/batch'),
-    given: [
-      ...(['open', 'presign'] as const),
-      ...(values['commit-path'] === undefined ? [] : (['commit'] as const)),
-      ...(values['cancel-path'] === undefined ? [] : (['cancel'] as const)),
-      ...(values['batch-path'] === undefined ? [] : (['batch'] as const)),
-    ],
-    authHeader: values['auth-header'] ?? 'Authorization',
-    authScheme: values['auth-scheme'] ?? 'Bearer',
-    fields: Object.fromEntries((values.field ?? []).map((field) => field.split(/=(.*)/s).slice(0, 2))),
-    uploadOrigins: (values['upload-origins'] ?? '').split(/[\s,]+/).filter(Boolean),
-    hash,
-    waitMs: Number(wait) * 1000,
+    origin: origin && readUrl('--origin', origin).origin,
+    hash: readHash(values.hash),
+    waitMs: readSeconds('--wait', values.wait) * 1000,
+    ...readTokens(values, baseUrl),
+    sessionPath: values['session-path'],
+    chunksPath: values['chunks-path'],
+    commitPath: readPath(values['commit-path'], '/files/uploadsession/commit'),
+    cancelPath: readPath(values['cancel-path'], '/files/uploadsession'),
+    batchPath: readPath(values['batch-path'], '/files/uploadsession/batch'),
+    given: ['open', 'presign', ...OPTIONAL.filter((name) => values[`${name}-path`] !== undefined)],
+    authHeader: values['auth-header'],
+    authScheme: values['auth-scheme'],
+    fields: Object.fromEntries(values.field.map((field) => field.split(/=(.*)/s).slice(0, 2))),
+    uploadOrigins: values['upload-origins'].split(/[\s,]+/).filter(Boolean),
     limitMs: 600_000,
-    only: values.only ?? '',
-    isJson: values.json ?? false,
+    only: values.only,
+    isJson: values.json,
   };
+}
+
+function readUrl(name: string, url: string): URL {
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new Error(`${name} must be an absolute URL`);
+  return new URL(url);
+}
+
+function readHash(hash: string): Options['hash'] {
+  if (hash !== 'sha-256' && hash !== 'blake3') throw new Error('--hash must be sha-256 or blake3');
+  return hash;
+}
+
+function readSeconds(name: string, seconds: string): number {
+  if (!(Number(seconds) >= 0)) throw new Error(`${name} must be a number of seconds`);
+  return Number(seconds);
+}
+
+const readPath = (path: string | undefined, usual: string): string | undefined =>
+  path === 'none' ? undefined : (path ?? usual);
+
+/** Reads the tokens of both users. */
+function readTokens(
+  files: { readonly 'token-file'?: string; readonly 'second-token-file'?: string },
+  baseUrl: URL,
+): Pick<Options, 'token' | 'secondToken'> {
+  const token = readToken(files['token-file'], process.env.SECURE_UPLOADER_TOKEN);
+  const secondToken = readToken(files['second-token-file']);
+  if (token && !isSafeUrl(baseUrl.href, baseUrl)) throw new Error('--base-url must use https');
+  return { token, secondToken };
 }
 
 /** Returns the token in a file (`-` is the standard input), or else `given`; `undefined` if there is none. */
