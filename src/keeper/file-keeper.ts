@@ -89,6 +89,48 @@ function dropMatching(isDropped: (file: Kept) => boolean): void {
 const dropOthers = ({ service, owner }: Pick<Kept, 'service' | 'owner'>): void =>
   dropMatching((file) => file.service === service && file.owner !== owner);
 
+/** Gives a page the files that it asks for. */
+function giveFiles({ id, ask: request }: KeeperRequest, port: MessagePort | undefined): void {
+  const ask = readAsk(request);
+  if (!ask || !id) return;
+  // Without an owner, the page may not have named its user yet (decision 0036).
+  if (ask.owner !== '') dropOthers(ask);
+  const files = filesFor(ask, kept.values());
+  for (const file of files) {
+    kept.delete(idOf(file));
+    // The page gets its own files back, and needs no message.
+    if (file.added?.document === ask.document) givers.delete(idOf(file));
+  }
+  given.set(id, files);
+  port?.postMessage(files);
+  stopIfEmpty();
+}
+
+/** Drops the files of an answer that has arrived. */
+function dropGiven(id: string): void {
+  drop(given.get(id) ?? []);
+  given.delete(id);
+  stopIfEmpty();
+}
+
+/** Keeps files for the next page: those that a page hands over, and those of answers that did not reach it. */
+function keepFiles({ files, unanswered }: KeeperRequest, giver: MessagePort | undefined): void {
+  let lastKept: Kept | undefined;
+  const keep = (file: Kept): void => {
+    if (file.service !== lastKept?.service || file.owner !== lastKept.owner) dropOthers(file);
+    lastKept = file;
+    kept.set(idOf(file), file);
+  };
+  for (const id of unanswered ?? []) {
+    for (const file of given.get(id) ?? []) keep(file);
+    given.delete(id);
+  }
+  for (const file of readFiles(files)) {
+    keep(file);
+    givers.set(idOf(file), giver);
+  }
+}
+
 scope.addEventListener('message', (event) => {
   const { data, origin, ports, source } = event;
   if (!data || origin !== scope.location.origin) return;
@@ -104,42 +146,10 @@ scope.addEventListener('message', (event) => {
   if (!isPage) return;
   // Timers stop while a device sleeps.
   if (Date.now() > untilMs) clear();
-  if (data.ask) {
-    const ask = readAsk(data.ask);
-    if (!ask || !data.id) return;
-    // Without an owner, the page may not have named its user yet (decision 0036).
-    if (ask.owner !== '') dropOthers(ask);
-    const files = filesFor(ask, kept.values());
-    for (const file of files) {
-      kept.delete(idOf(file));
-      // The page gets its own files back, and needs no message.
-      if (file.added?.document === ask.document) givers.delete(idOf(file));
-    }
-    given.set(data.id, files);
-    ports[0]?.postMessage(files);
-    stopIfEmpty();
-    return;
+  if (data.ask) giveFiles(data, ports[0]);
+  else if (data.got) dropGiven(data.got);
+  else if (Array.isArray(data.files)) {
+    keepFiles(data, ports[0]);
+    hold(event, kept.size > 0 ? HOLD_MS : UNUSED_MS);
   }
-  if (data.got) {
-    drop(given.get(data.got) ?? []);
-    given.delete(data.got);
-    stopIfEmpty();
-    return;
-  }
-  if (!Array.isArray(data.files)) return;
-  let last: Kept | undefined;
-  const keep = (file: Kept): void => {
-    if (file.service !== last?.service || file.owner !== last.owner) dropOthers(file);
-    last = file;
-    kept.set(idOf(file), file);
-  };
-  for (const id of data.unanswered ?? []) {
-    for (const file of given.get(id) ?? []) keep(file);
-    given.delete(id);
-  }
-  for (const file of readFiles(data.files)) {
-    keep(file);
-    givers.set(idOf(file), ports[0]);
-  }
-  hold(event, kept.size > 0 ? HOLD_MS : UNUSED_MS);
 });
