@@ -36,11 +36,14 @@ export const refused = (exchange: Exchange): Finding => judge(isRefused(exchange
 export const accepted = (exchange: Exchange): Finding => judge(isOk(exchange), describe(exchange));
 
 /** Expects that a page of this origin may read the response. */
-export const readable = (exchange: Exchange, origin: string): Finding =>
-  judge(
+export function readable(exchange: Exchange, origin: string): Finding {
+  const { error, status, headers } = exchange;
+  const allowedOrigin = headers['access-control-allow-origin'] ?? 'missing';
+  return judge(
     isReadable(exchange, origin),
-    `${exchange.error || exchange.status}, Access-Control-Allow-Origin: ${exchange.headers['access-control-allow-origin'] ?? 'missing'}`,
+    `${error || status}, Access-Control-Allow-Origin: ${allowedOrigin}`,
   );
+}
 
 /** Expects that the response to a preflight is a success that a page of this origin may read. */
 export const preflighted = (exchange: Exchange, origin: string): Finding =>

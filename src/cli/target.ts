@@ -76,8 +76,10 @@ export async function targetOf(
 }
 
 /** Headers that browsers set, and that pages cannot set. */
-const OF_BROWSERS =
-  /^(?:accept-(?:charset|encoding)|access-control-request-.*|connection|cookie2?|date|dnt|expect|keep-alive|origin|referer|set-cookie|te|trailer|transfer-encoding|upgrade|via)$/;
+const OF_BROWSERS = new RegExp(
+  '^(?:accept-(?:charset|encoding)|access-control-request-.*|connection|cookie2?|date|dnt|expect|' +
+    'keep-alive|origin|referer|set-cookie|te|trailer|transfer-encoding|upgrade|via)$',
+);
 
 /** Returns the headers of an entry as a page sends them. Throws an error for a header that a page must not or cannot send. */
 export function headersOf(value: unknown, authHeader: string): Record<string, string> {

@@ -277,8 +277,9 @@ export class KeeperClient {
 
   #fail(error: unknown): void {
     this.#url = undefined;
+    const reason = String(error).replace(/\.*$/, '');
     this.#parts.warn(
-      `keeper-url: ${String(error).replace(/\.*$/, '')}. After a reload, users have to choose unfinished files again. ` +
+      `keeper-url: ${reason}. After a reload, users have to choose unfinished files again. ` +
         'Copy secure-uploader/file-keeper.js to your site and set keeper-url to its URL.',
     );
   }

@@ -293,6 +293,5 @@ function headerOf(xhr: XMLHttpRequest, name: string): string | null {
 }
 
 const namesHashMismatch = (text: string): boolean =>
-  /SHA256Mismatch|BadDigest|(?:another|other|wrong) (?:hash|checksum)|(?:hash|checksum|digest)\W{0,3}(?:mismatch|does not match)/i.test(
-    text,
-  );
+  /SHA256Mismatch|BadDigest|(?:another|other|wrong) (?:hash|checksum)/i.test(text) ||
+  /(?:hash|checksum|digest)\W{0,3}(?:mismatch|does not match)/i.test(text);

@@ -47,9 +47,16 @@ export const readInput = (files: readonly File[], onFound: OnFound): Promise<Dro
     onFound,
   );
 
+/** Folders of systems: attributes of files, thumbnails, and trash. */
+const SYSTEM_FOLDERS =
+  '__MACOSX|\\.Spotlight-V100|\\.Trash[^/]*|\\.TemporaryItems|\\.fseventsd|@eaDir|' +
+  '\\$RECYCLE\\.BIN|System Volume Information';
 /** Files that systems add to folders: thumbnails, settings of folders, attributes of files, and trash. */
-const OF_SYSTEM =
-  /(^|\/)(\.DS_Store|\.localized|Icon\r|\._[^/]*|(eh)?Thumbs\.db|desktop\.ini|(__MACOSX|\.Spotlight-V100|\.Trash[^/]*|\.TemporaryItems|\.fseventsd|@eaDir|\$RECYCLE\.BIN|System Volume Information)\/.*)$/i;
+const OF_SYSTEM = new RegExp(
+  '(^|/)(\\.DS_Store|\\.localized|Icon\\r|\\._[^/]*|(eh)?Thumbs\\.db|desktop\\.ini|' +
+    `(${SYSTEM_FOLDERS})/.*)$`,
+  'i',
+);
 
 async function readAll(
   readers: readonly ((findings: Findings) => Promise<void>)[],
