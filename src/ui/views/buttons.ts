@@ -23,5 +23,11 @@ export const button = (
   label: string,
   run: (() => void) | undefined,
   { kind, isDisabled = false, tabindex, icon, word, name, isExpanded }: ButtonOptions = {},
-): TemplateResult =>
-  html`<button type="button" class=${(icon ? 'icon-button' : kind) ?? nothing} part=${icon ? 'icon-button' : `button ${action}-button`} data-action=${action} tabindex=${tabindex ?? nothing} title=${icon ? label : nothing} aria-label=${name ?? nothing} aria-expanded=${isExpanded ?? nothing} ?disabled=${isDisabled} @click=${run && (() => run())}>${icon ? html`${icon}${word ? html`<span class="word" aria-hidden="true">${word}</span>` : nothing}` : label}</button>`;
+): TemplateResult => {
+  const wordBeside = word ? html`<span class="word" aria-hidden="true">${word}</span>` : nothing;
+  return html`<button type="button" class=${(icon ? 'icon-button' : kind) ?? nothing}
+    part=${icon ? 'icon-button' : `button ${action}-button`} data-action=${action}
+    tabindex=${tabindex ?? nothing} title=${icon ? label : nothing} aria-label=${name ?? nothing}
+    aria-expanded=${isExpanded ?? nothing} ?disabled=${isDisabled}
+    @click=${run && (() => run())}>${icon ? html`${icon}${wordBeside}` : label}</button>`;
+};

@@ -28,7 +28,8 @@ function panelOf({ code, isError, files }: Cause, state: WidgetState, commands: 
   const [label, look] = files.some(isWorthRetrying)
     ? ([messages.retry, 'primary'] as const)
     : ([messages.tryAgain, undefined] as const);
-  return html`<div class="panel message cause ${isError ? 'danger' : ''}" part="cause ${kind}" role="group" aria-label=${sentence}>
+  return html`<div class="panel message cause ${isError ? 'danger' : ''}" part="cause ${kind}" role="group"
+    aria-label=${sentence}>
     <span class="badge ${kind}" part="cause-icon">${alertIcon}</span>
     <div class="body">
       <p class="title">${sentence}</p>

@@ -42,8 +42,13 @@ export function frame(
   // A click that opens the picker is not one of the user.
   const onClick = (event: Event): void => event.stopPropagation();
   const { locale: lang } = messages;
-  return html`<div class="base ${isBare ? 'bare' : ''}" part="base" role="group" tabindex="-1" lang=${lang} aria-label=${state.label || messages.label}>
-      ${state.isMisconfigured ? html`<p class="fault" part="error" role="alert">${messages['bad-config']}</p>` : nothing}
+  return html`<div class="base ${isBare ? 'bare' : ''}" part="base" role="group" tabindex="-1" lang=${lang}
+      aria-label=${state.label || messages.label}>
+      ${
+        state.isMisconfigured
+          ? html`<p class="fault" part="error" role="alert">${messages['bad-config']}</p>`
+          : nothing
+      }
       ${
         failure
           ? html`<div class="panel message" part="error" role="alert">
@@ -66,7 +71,8 @@ export function frame(
       ${state.slots.has('footer') ? html`<slot name="footer"></slot>` : nothing}
       ${contents.totals}
     </div>
-    <input id="files" type="file" hidden ?multiple=${rules.multiple} accept=${rules.accept} @change=${onChange} @click=${onClick} />
+    <input id="files" type="file" hidden ?multiple=${rules.multiple} accept=${rules.accept}
+      @change=${onChange} @click=${onClick} />
     <input id="folder" type="file" hidden multiple .webkitdirectory=${true} @change=${onChange} @click=${onClick} />
     <div class="silent" lang=${lang} role="status" aria-live="polite">${spoken.polite}</div>
     <div class="silent" lang=${lang} role="alert" aria-live="assertive">${spoken.alert}</div>`;

@@ -66,7 +66,8 @@ export function loginStep(view: LoginView): TemplateResult {
         nameOf(view, challenge?.method),
         html`${
           challenge?.number
-            ? html`<p>${messages.waitNumber(challenge.number)}</p><p class="number" aria-hidden="true">${challenge.number}</p>`
+            ? html`<p>${messages.waitNumber(challenge.number)}</p><p class="number"
+                aria-hidden="true">${challenge.number}</p>`
             : nothing
         }
         <p>${messages.waitText}</p>`,
@@ -170,17 +171,20 @@ function credentials(view: LoginView): TemplateResult {
   const { messages, fields, idps, session } = view;
   const isBusy = view.auth.state === 'login';
   const locals = idps.filter(({ kind }) => kind === 'local');
+  const option = ({ id, label }: (typeof idps)[number]) => html`<option value=${id}>${label}</option>`;
   const others = idps.filter(({ kind }) => kind === 'federated');
   return html`<form method="dialog" @submit=${view.onLogIn}>
       ${address(view, false)} ${fields.map((field) => credential(view, field))}
       ${
         locals.length > 1
           ? html`<label>${messages.account}
-              <select name="idp_id">${locals.map(({ id, label }) => html`<option value=${id}>${label}</option>`)}</select>
+              <select name="idp_id">${locals.map(option)}</select>
             </label>`
           : nothing
       }
-      <button class="primary" type="submit" ?disabled=${isBusy || view.auth.error?.code === LOCKED}>${isBusy ? messages.busy : messages.logIn}</button>
+      <button class="primary" type="submit" ?disabled=${isBusy || view.auth.error?.code === LOCKED}>${
+        isBusy ? messages.busy : messages.logIn
+      }</button>
     </form>
     ${others.map(
       ({ id, label }) =>

@@ -23,8 +23,13 @@ interface Menu {
   readonly tabindex?: -1 | undefined;
 }
 
-export const menu = ({ id, label, actions, items, isFluid = false, tabindex }: Menu): TemplateResult =>
-  html`<button type="button" class="icon-button ${isFluid ? 'fluid' : ''}" part="icon-button" data-action="more" title=${label} tabindex=${tabindex ?? nothing} popovertarget=${id}>${moreIcon}</button>${keyed(actions, html`<div class="menu ${isFluid ? 'fluid' : ''}" part="menu" popover="auto" id=${id} @toggle=${onToggle} @click=${onClick} @keydown=${onKey} ${placed()}>${items}</div>`)}`;
+export function menu({ id, label, actions, items, isFluid = false, tabindex }: Menu): TemplateResult {
+  const popover = html`<div class="menu ${isFluid ? 'fluid' : ''}" part="menu" popover="auto" id=${id}
+    @toggle=${onToggle} @click=${onClick} @keydown=${onKey} ${placed()}>${items}</div>`;
+  return html`<button type="button" class="icon-button ${isFluid ? 'fluid' : ''}" part="icon-button"
+    data-action="more" title=${label} tabindex=${tabindex ?? nothing}
+    popovertarget=${id}>${moreIcon}</button>${keyed(actions, popover)}`;
+}
 
 const menuOf = ({ currentTarget }: Event): HTMLElement => currentTarget as HTMLElement;
 const isOpen = (part: Element): boolean => part.matches(':popover-open');

@@ -23,11 +23,18 @@ export function nameList(
   const draw = (some: typeof files): unknown =>
     some.map(
       ({ relativePath }, index) =>
-        html`${index > 0 ? format.comma : nothing}<bdi class="refused" part="rejection">${shownText(relativePath)}</bdi>`,
+        html`${index > 0 ? format.comma : nothing}<bdi class="refused"
+          part="rejection">${shownText(relativePath)}</bdi>`,
     );
   const rest = files.length - SHOWN;
   return html`${draw(files.slice(0, FEW))}
-    ${files.length > FEW ? html`<details><summary>${messages.more(files.length - FEW)}</summary>${draw(files.slice(FEW, SHOWN))}${rest > 0 ? html` ${messages.more(rest)}` : nothing}</details>` : nothing}`;
+    ${
+      files.length > FEW
+        ? html`<details><summary>${messages.more(files.length - FEW)}</summary>${draw(files.slice(FEW, SHOWN))}${
+            rest > 0 ? html` ${messages.more(rest)}` : nothing
+          }</details>`
+        : nothing
+    }`;
 }
 
 /** The panel, or nothing without rejections. */
@@ -36,7 +43,8 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
   const { rejections } = snapshot;
   if (rejections.length === 0) return nothing;
   const rest = rejections.length - SHOWN;
-  return html`<div class="panel danger" part="rejections" role="group" aria-label=${messages.rejected(rejections.length)}>
+  return html`<div class="panel danger" part="rejections" role="group"
+    aria-label=${messages.rejected(rejections.length)}>
     <span class="badge">${alertIcon}</span>
     <div class="body">
       <p class="title">${messages.rejected(rejections.length)}</p>

@@ -40,18 +40,30 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
       ? messages.tryAgain
       : messages.signIn;
   const isOffline = auth.state === 'cooling' && auth.error?.code === 'offline';
+  const kind = auth.state === 'prompt' ? 'primary' : undefined;
   const canSignIn = isWaiting || isOffline || auth.state === 'prompt';
   // "Cancel" must not take the place of "Sign in": the second click of a double-click would cancel the sign-in.
-  return html`<div class="panel sign-in ${auth.error && auth.state !== 'cooling' ? 'danger' : ''}" part="sign-in ${auth.state}" role="group" aria-label=${title} tabindex="-1" data-state=${auth.state}>
+  return html`<div class="panel sign-in ${auth.error && auth.state !== 'cooling' ? 'danger' : ''}"
+    part="sign-in ${auth.state}" role="group" aria-label=${title} tabindex="-1" data-state=${auth.state}>
     <span class="badge ${auth.state === 'prompt' ? '' : 'busy'}">${lockIcon}</span>
     <div class="body">
       <p class="title">${title}</p>
       ${text ? html`<p class="text" part=${auth.error ? 'error' : 'sign-in-text'}>${text}</p>` : nothing}
     </div>
     <div class="choices">
-      ${auth.state === 'prompt' ? nothing : button('cancel-sign-in', messages.cancelSignIn, () => commands.cancelSignIn(), { kind: 'plain' })}
-      ${canContinueHere(state) ? button('continue-here', messages.continueHere, () => commands.signIn('redirect'), { kind: 'plain' }) : nothing}
-      ${canSignIn ? button('sign-in', label, () => commands.signIn(), { kind: auth.state === 'prompt' ? 'primary' : undefined }) : nothing}
+      ${
+        auth.state === 'prompt'
+          ? nothing
+          : button('cancel-sign-in', messages.cancelSignIn, () => commands.cancelSignIn(), { kind: 'plain' })
+      }
+      ${
+        canContinueHere(state)
+          ? button('continue-here', messages.continueHere, () => commands.signIn('redirect'), {
+              kind: 'plain',
+            })
+          : nothing
+      }
+      ${canSignIn ? button('sign-in', label, () => commands.signIn(), { kind }) : nothing}
     </div>
   </div>`;
 }
