@@ -134,6 +134,7 @@ function block(
   const { state } = model;
   const before: Blockers = state.phase === 'paused' ? state.blockers : {};
   const resumesTo = state.phase === 'paused' ? state.resumesTo : state.phase;
+  if (before[cause] === why) return inert(model);
   const { [cause]: _ended, ...others } = before;
   const blockers: Blockers = why ? { ...before, [cause]: why } : others;
   const reason = reasonOf(blockers);
