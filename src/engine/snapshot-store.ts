@@ -49,10 +49,13 @@ export class SnapshotStore {
 
   /** Passes `change` to the listeners. Only rejections are kept here; uploads describe themselves. */
   report(change: Change): void {
-    if (change.name === 'file-rejected') this.#setRejections([...this.#rejections, change.detail]);
-    if (change.name === 'rejections-dismissed') {
+    if (change.name === 'file-rejected') {
+      this.#rejections.push(change.detail);
+      this.#snapshot = undefined;
+    } else if (change.name === 'rejections-dismissed') {
       const dismissed = new Set(change.detail.ids);
-      this.#setRejections(this.#rejections.filter(({ id }) => !dismissed.has(id)));
+      this.#rejections = this.#rejections.filter(({ id }) => !dismissed.has(id));
+      this.#snapshot = undefined;
     }
     this.#changeListeners.tell(
       Object.freeze({ name: change.name, detail: Object.freeze(change.detail) }) as Change,
@@ -75,11 +78,6 @@ export class SnapshotStore {
   close(): void {
     const { files } = this.snapshot;
     this.#files = () => files;
-  }
-
-  #setRejections(rejections: Rejection[]): void {
-    this.#rejections = rejections;
-    this.#snapshot = undefined;
   }
 
   setAuth(auth: AuthSnapshot): void {

@@ -391,11 +391,12 @@ export function describeError(error: unknown): ErrorSnapshot {
   const known = toUploaderError(error, 'service-failed', 'The upload failed by a defect');
   if (known !== error) globalThis.reportError?.(error);
   if (known.code === 'bad-config') warnOnceHere(known.message);
-  return {
+  // Pages get this object, and the table reads it.
+  return Object.freeze({
     code: known.code,
     retryable: canRetry(known.code),
     ...(known.status !== undefined && { status: known.status }),
-  };
+  });
 }
 
 /**

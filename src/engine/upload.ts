@@ -76,8 +76,8 @@ export class Upload {
   readonly #context: UploadContext;
   readonly #machine: Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>;
   #startedMs: number | undefined;
-  /** The numbers that were reported last. */
-  #numbers: ProgressNumbers = { hashedBytes: 0, sentBytes: 0, storedBytes: 0, skippedBytes: 0 };
+  /** The size and the numbers that were reported last. */
+  #numbers: ProgressNumbers & { readonly sizeBytes: number };
   /** The current snapshot; `undefined` after a change, until the next read. */
   #snapshot: FileSnapshot | undefined;
   /** Promise that resolves when all runs and deletions that have started are over. */
@@ -105,6 +105,13 @@ export class Upload {
     this.#readyCount = connection.service.pastReadyCount;
     this.resumeState = resumeState;
     this.progress = new Progress(file.sizeBytes);
+    this.#numbers = {
+      sizeBytes: file.sizeBytes,
+      hashedBytes: 0,
+      sentBytes: 0,
+      storedBytes: 0,
+      skippedBytes: 0,
+    };
     this.unsentCount = Math.ceil(file.sizeBytes / chunkSizesOf(connection, file.sizeBytes).chunkSizeBytes);
     this.#context = context;
     this.#machine = new Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>(
@@ -177,12 +184,13 @@ export class Upload {
 
   /** Frozen state of the upload for pages and views. The same object until something changes. */
   get snapshot(): FileSnapshot {
-    const { id, name, relativePath, sizeBytes, type, parentId } = this;
+    const { id, name, relativePath, type, parentId } = this;
+    const { sizeBytes, ...numbers } = this.#numbers;
     this.#snapshot ??= Object.freeze(
       fileSnapshotOf(
         { id, name, relativePath, sizeBytes, type, parentId },
         this.state,
-        this.#numbers,
+        numbers,
         this.warning,
       ),
     );
@@ -250,7 +258,7 @@ export class Upload {
   }
 
   #show(numbers: ProgressNumbers): void {
-    this.#numbers = numbers;
+    this.#numbers = { sizeBytes: this.sizeBytes, ...numbers };
     this.#changed();
   }
 

@@ -250,7 +250,6 @@ export class Uploader {
   ): Promise<void> {
     const list = listOf(files);
     this.#user.look();
-    void this.undo.complete();
     if (this.#problem !== undefined) throw this.#problem;
     warnLate('warnOfSettings', this.settings);
     preconnect(this.settings.uploadOrigins);

@@ -50,6 +50,8 @@ export class UndoController implements ReactiveController {
     void this.#undo.withdraw(next, ids);
     this.#host.requestUpdate();
     focusRow(this.#host.renderRoot, rowId, next === 'removed');
+    // After a tap, `:hover` stays at the footer, which loses the focus and would hold the time.
+    this.#undo.hold(false);
     const { notice } = this;
     if (notice) this.#say(this.#host.texts.announceUndo(notice.text));
   }

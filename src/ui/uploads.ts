@@ -120,6 +120,7 @@ export class Uploads {
   }
 
   async addFiles(files: Iterable<PickedFile | UnreadableFile | File>): Promise<void> {
+    void this.uploader.undo.complete();
     await this.uploader.addFiles(files);
     // Now, although the last rendering may have been slow.
     this.#host.requestUpdate();

@@ -1,11 +1,11 @@
-// Ctrl+Z in the widget undoes what its button "Undo" undoes.
+// Ctrl+Z in the widget undoes what its button "Undo" undoes; and how long that is possible after a tap.
 
 import { expect } from '@open-wc/testing';
 import { sendKeys } from '@web/test-runner-commands';
 import { freshFile } from '../support/bytes.ts';
-import { skipTime } from '../support/clock.ts';
-import { fileReaches, reaches, type World, world } from '../support/world.ts';
-import { all, button, one } from './support.ts';
+import { skipTime, stopClock } from '../support/clock.ts';
+import { fileReaches, reaches, replace, type World, world } from '../support/world.ts';
+import { all, button, one, shown } from './support.ts';
 
 const undoSteps: (() => void)[] = [];
 
@@ -79,5 +79,24 @@ describe('Ctrl+Z', () => {
     await pressZ('z', 'Control');
     expect(left).to.deep.equal([true, true, true, true]);
     expect(notice(stage)?.textContent).to.contain('Upload canceled');
+  });
+});
+
+describe('the end of a cancel of all', () => {
+  it('is in time after a tap, although `:hover` stays at the footer', async () => {
+    const stage = await open('a.txt', 'b.txt');
+    const own = Element.prototype.matches;
+    replace(Element.prototype, 'matches', function matches(this: Element, selector: string) {
+      return selector.startsWith(':hover') || own.call(this, selector);
+    });
+    button(stage.element, 'More actions').click();
+    const { shadowRoot } = stage.element;
+    await shown(() => shadowRoot?.activeElement === button(stage.element, 'Pause all'));
+    const clock = stopClock();
+    undoSteps.push(() => clock.restore());
+    button(stage.element, 'Cancel all').focus();
+    button(stage.element, 'Cancel all').click();
+    await clock.pass(8000);
+    await reaches(stage, ['a.txt canceled', 'b.txt canceled']);
   });
 });
