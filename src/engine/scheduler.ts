@@ -4,7 +4,6 @@ import type { Change } from '../core/changes.ts';
 import type { FileId } from '../core/types.ts';
 import { nextTask } from '../core/wait.ts';
 import { type Service, waitsFor } from './connection.ts';
-import { moveEntry } from './snapshot-store.ts';
 import type { UploadSlots } from './transfer/upload-slots.ts';
 import type { Upload } from './upload.ts';
 import { isOver, isRunning, stateNameOf, type UploadState } from './upload-state.ts';
@@ -24,6 +23,19 @@ const ACTIVE_MS = 1000;
 const RUNNING_PER_ACTIVE = 4;
 /** Most uploads that run, with those that wait for the bytes of their files. */
 const MOST_RUNNING = 1000;
+
+/** Moves the entry `id` before the entry `beforeId`, or to the end. */
+export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: FileId | undefined): void {
+  const moved = entries.get(id);
+  if (moved === undefined || id === beforeId) return;
+  const others = [...entries].filter(([other]) => other !== id);
+  entries.clear();
+  for (const [other, entry] of others) {
+    if (other === beforeId) entries.set(id, moved);
+    entries.set(other, entry);
+  }
+  entries.set(id, moved);
+}
 
 export class Scheduler {
   readonly #slots: UploadSlots;

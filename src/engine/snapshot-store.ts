@@ -3,21 +3,8 @@
 import type { Change } from '../core/changes.ts';
 import { Listeners } from '../core/listeners.ts';
 import { totalsOf } from '../core/totals.ts';
-import type { AuthSnapshot, FileId, FileSnapshot, Rejection, Snapshot } from '../core/types.ts';
+import type { AuthSnapshot, FileSnapshot, Rejection, Snapshot } from '../core/types.ts';
 import { Estimate } from './transfer/progress.ts';
-
-/** Moves the entry `id` before the entry `beforeId`, or to the end. */
-export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: FileId | undefined): void {
-  const moved = entries.get(id);
-  if (moved === undefined || id === beforeId) return;
-  const others = [...entries].filter(([other]) => other !== id);
-  entries.clear();
-  for (const [other, entry] of others) {
-    if (other === beforeId) entries.set(id, moved);
-    entries.set(other, entry);
-  }
-  entries.set(id, moved);
-}
 
 /** Builds the snapshot only on reading, so that many changes in a row build it once. */
 export class SnapshotStore {

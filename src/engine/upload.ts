@@ -184,17 +184,15 @@ export class Upload {
 
   /** Frozen state of the upload for pages and views. The same object until something changes. */
   get snapshot(): FileSnapshot {
-    const { id, name, relativePath, type, parentId } = this;
-    const { sizeBytes, ...numbers } = this.#numbers;
-    this.#snapshot ??= Object.freeze(
-      fileSnapshotOf(
-        { id, name, relativePath, sizeBytes, type, parentId },
-        this.state,
-        numbers,
-        this.warning,
-      ),
-    );
+    this.#snapshot ??= Object.freeze(this.#describe());
     return this.#snapshot;
+  }
+
+  #describe(): FileSnapshot {
+    const { id, name, relativePath, type, parentId, warning } = this;
+    const { sizeBytes, ...numbers } = this.#numbers;
+    const file = { id, name, relativePath, sizeBytes, type, parentId };
+    return fileSnapshotOf(file, this.state, numbers, warning);
   }
 
   #changed(): void {

@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { FileSnapshot } from '../../src/core/types.ts';
+import { moveEntry } from '../../src/engine/scheduler.ts';
 import { addFault } from '../service/reference.ts';
 import { fileOf, freshFile } from '../support/bytes.ts';
 import { speedUp, stopClock } from '../support/clock.ts';
@@ -321,4 +322,22 @@ describe('the rate of all uploads', () => {
       clock.restore();
     }
   });
+});
+
+describe('an entry that is moved', () => {
+  const after = (id: string, beforeId?: string): string => {
+    const entries = new Map(['a', 'b', 'c'].map((name) => [name, name]));
+    moveEntry(entries, id, beforeId);
+    return [...entries.keys()].join('');
+  };
+  for (const [id, beforeId, expected] of [
+    ['c', 'a', 'cab'],
+    ['a', 'c', 'bac'],
+    ['b', 'b', 'abc'],
+    ['a', undefined, 'bca'],
+    ['a', 'nobody', 'bca'],
+    ['nobody', 'a', 'abc'],
+  ] as const)
+    it(`${id} before ${beforeId} results in ${expected}`, () =>
+      expect(after(id, beforeId)).to.equal(expected));
 });

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { Change } from '../../src/core/changes.ts';
 import type { AuthSnapshot, FileSnapshot, Rejection, Totals } from '../../src/core/types.ts';
-import { moveEntry, SnapshotStore } from '../../src/engine/snapshot-store.ts';
+import { SnapshotStore } from '../../src/engine/snapshot-store.ts';
 import { stopClock } from '../support/clock.ts';
 
 const added = {
@@ -16,24 +16,6 @@ const added = {
 } as const;
 const numbers = { hashedBytes: 50, sentBytes: 40, storedBytes: 30, skippedBytes: 20 } as const;
 const facts = { ...added, ...numbers } as const;
-describe('an entry that is moved', () => {
-  const after = (id: string, beforeId?: string): string => {
-    const entries = new Map(['a', 'b', 'c'].map((name) => [name, name]));
-    moveEntry(entries, id, beforeId);
-    return [...entries.keys()].join('');
-  };
-  for (const [id, beforeId, expected] of [
-    ['c', 'a', 'cab'],
-    ['a', 'c', 'bac'],
-    ['b', 'b', 'abc'],
-    ['a', undefined, 'bca'],
-    ['a', 'nobody', 'bca'],
-    ['nobody', 'a', 'abc'],
-  ] as const)
-    it(`${id} before ${beforeId} results in ${expected}`, () =>
-      expect(after(id, beforeId)).to.equal(expected));
-});
-
 describe('the snapshot', () => {
   const auth: AuthSnapshot = { state: 'signed-out', mode: 'auto', required: false };
   /** Returns a store of uploads with these snapshots. */
