@@ -1,5 +1,6 @@
 // `node scripts/counts.mjs [folder] [--list]`: counts what makes the sources hard to read: exports, names that say only how a value
-// came about, functions with many branches, long lines, and rejections that become undefined. It passes or fails nothing.
+// came about, functions with many branches, long lines, and rejections that become undefined without a reason beside them. It
+// passes or fails nothing.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -86,11 +87,35 @@ const isNested = (node) =>
   ts.isConditionalExpression(node.parent) &&
   ts.isConditionalExpression(node.parent.parent);
 
-/** Returns true for `.catch(() => undefined)`. */
+/** Returns true for a handler that turns each error into `undefined`. */
+const isEmpty = (handler) =>
+  handler !== undefined &&
+  (ts.isArrowFunction(handler) || ts.isFunctionExpression(handler)) &&
+  /^(?:undefined|void 0|\{\s*\})$/.test(handler.body.getText());
+
+/** Returns true for `.catch(() => undefined)`, `.then(use, () => undefined)` and `catch {}`. */
 function isIgnored(node) {
+  if (ts.isCatchClause(node)) return /^\{\s*\}$/.test(node.block.getText());
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false;
-  const [handler] = node.arguments;
-  return node.expression.name.text === 'catch' && handler?.getText() === '() => undefined';
+  const { text } = node.expression.name;
+  return (text === 'catch' && isEmpty(node.arguments[0])) || (text === 'then' && isEmpty(node.arguments[1]));
+}
+
+/** Returns true if the line of `position` is a comment, or ends with one. */
+function hasComment(tree, position) {
+  const line = tree.text.split('\n')[position] ?? '';
+  return /^\s*(?:\/\/|\/?\*)|\s\/\/ /.test(line);
+}
+
+/** Returns true if a comment is directly above the statement or member of `node`, above its own line, or on that line. */
+function hasReason(tree, node) {
+  const lineOf = (position) => tree.getLineAndCharacterOfPosition(position).line;
+  let whole = node;
+  while (!ts.isStatement(whole) && !ts.isClassElement(whole) && !ts.isPropertyAssignment(whole))
+    whole = whole.parent;
+  const isCall = ts.isCallExpression(node);
+  const own = lineOf(isCall ? node.expression.name.getStart() : node.getStart());
+  return [lineOf(whole.getStart()) - 1, own - 1, own].some((line) => hasComment(tree, line));
 }
 
 let bindingCount = 0;
@@ -107,7 +132,7 @@ for (const { path, text, tree } of sources) {
         lists.branches.push(`${placeOf(tree, node)} ${node.name?.getText() ?? ''} ${count}`);
     }
     if (isNested(node)) lists.nested.push(placeOf(tree, node));
-    if (isIgnored(node)) lists.ignored.push(placeOf(tree, node));
+    if (isIgnored(node) && !hasReason(tree, node)) lists.ignored.push(placeOf(tree, node));
   });
   for (const [index, line] of text.split('\n').entries())
     if (line.length > LONGEST_LINE && !/^\s*(?:\/\/|\*|\/\*)/.test(line))
@@ -134,7 +159,7 @@ const SAYS = {
   bare: `names that say only how a value came about (${perThousand} of 1,000)`,
   branches: `functions with more than ${MOST_BRANCHES} branches`,
   nested: 'conditions in a condition in a condition',
-  ignored: 'rejections that become undefined',
+  ignored: 'rejections that become undefined, without a reason beside them',
   long: `lines of code with more than ${LONGEST_LINE} columns`,
 };
 for (const [name, says] of Object.entries(SAYS)) {
