@@ -10,7 +10,7 @@ import { Machine } from '../core/machine.ts';
 import type { Settings } from '../core/settings-table.ts';
 import type { WithToken } from '../core/types.ts';
 import { CurrentUser, endPeriod } from '../core/user.ts';
-import { abortable, sleep, whenIdle } from '../core/wait.ts';
+import { abortable, runAfter, whenIdle } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createLastCalls, record } from './calls.ts';
 import { createEvidence } from './evidence.ts';
@@ -334,7 +334,7 @@ function createSharedSession(
       close: () => {
         removeCaller();
         // An element that is moved in the document opens the session again in the same task.
-        if (leave()) sleep(0, life.signal).then(close, () => undefined);
+        if (leave()) runAfter(0, life.signal, close);
       },
       form: (create) => {
         form ??= create({

@@ -25,6 +25,12 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Calls `work` after `ms` (at most 24 days), unless `signal` aborts before. */
+export function runAfter(ms: number, signal: AbortSignal, work: () => void): void {
+  // `sleep` rejects only if `signal` aborts.
+  void sleep(ms, signal).then(work, () => undefined);
+}
+
 /** Like `sleep`, but resolves early when `over` aborts. */
 export async function sleepUntil(ms: number, signal: AbortSignal, over: AbortSignal): Promise<void> {
   await sleep(ms, AbortSignal.any([signal, over])).catch(() => signal.throwIfAborted());
@@ -83,12 +89,7 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 /** Returns a signal that aborts `ms` after `signal`, unless `over` aborts before. */
 export function delayed(signal: AbortSignal, ms: number, over: AbortSignal): AbortSignal {
   const late = new AbortController();
-  const onAbort = (): void => {
-    sleep(ms, over).then(
-      () => late.abort(signal.reason),
-      () => undefined,
-    );
-  };
+  const onAbort = (): void => runAfter(ms, over, () => late.abort(signal.reason));
   signal.addEventListener('abort', onAbort, { once: true, signal: over });
   return late.signal;
 }

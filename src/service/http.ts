@@ -5,7 +5,7 @@ import { resolveUrl } from '../core/addresses.ts';
 import { UploaderError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { Settings } from '../core/settings-table.ts';
-import { nextTask, sleep } from '../core/wait.ts';
+import { nextTask, runAfter } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { watchSilence } from './silence.ts';
 
@@ -98,10 +98,7 @@ export async function exchange(
   const late = new AbortController();
   const answered = new AbortController();
   const text = body === undefined ? '' : JSON.stringify(body);
-  sleep(timeoutMs + text.length / SLOWEST_BODY, answered.signal).then(
-    () => late.abort(),
-    () => undefined,
-  );
+  runAfter(timeoutMs + text.length / SLOWEST_BODY, answered.signal, () => late.abort());
   if (body !== undefined) init.headers.set('Content-Type', 'application/json');
   init.headers.set('Accept', 'application/json');
   const findPolicyError = watchPolicy(url, answered.signal);

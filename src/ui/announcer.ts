@@ -6,7 +6,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import { shownText } from '../core/names.ts';
 import { hasActive, isSettled, needsUser, type Phase } from '../core/phases.ts';
 import type { AuthState, FileSnapshot, Snapshot } from '../core/types.ts';
-import { sleep } from '../core/wait.ts';
+import { runAfter, sleep } from '../core/wait.ts';
 import { sharedReason } from './causes.ts';
 import type { Format } from './format.ts';
 import type { Messages } from './messages.ts';
@@ -208,11 +208,7 @@ export class Announcer {
     this.#left = new AbortController();
     const { signal: left } = this.#left;
     const { files } = this.#host.snapshot;
-    if (stage === 'gathering')
-      void sleep(this.#options.gatherMs, left).then(
-        () => this.#step('gathered'),
-        () => undefined,
-      );
+    if (stage === 'gathering') runAfter(this.#options.gatherMs, left, () => this.#step('gathered'));
     else if (stage === 'waiting' && files.some(({ phase }) => isSending(phase))) this.#step('sent');
     else if (stage !== 'silent') void this.#tellSums(left).catch(() => undefined);
     const count = countToUpload(files);

@@ -1,5 +1,5 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import { sleep } from '../core/wait.ts';
+import { runAfter } from '../core/wait.ts';
 
 /** Renders its host every second until the countdown ends. */
 export class Countdown implements ReactiveController {
@@ -33,7 +33,7 @@ export class Countdown implements ReactiveController {
         this.#isTicking = false;
         this.#host.requestUpdate();
       };
-      sleep(1000, this.#life.signal).then(tick, () => undefined);
+      runAfter(1000, this.#life.signal, tick);
     }
     return seconds;
   }

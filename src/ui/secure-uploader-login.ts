@@ -7,7 +7,7 @@ import type { Change } from '../core/changes.ts';
 import { createSettings } from '../core/config.ts';
 import type { Settings } from '../core/settings-table.ts';
 import type { AuthSnapshot } from '../core/types.ts';
-import { sleep } from '../core/wait.ts';
+import { runAfter } from '../core/wait.ts';
 import { openSignIn, type SignIn } from '../engine/sign-in.ts';
 import { Countdown } from './countdown.ts';
 import { textsOf } from './languages.ts';
@@ -87,10 +87,7 @@ export class SecureUploaderLogin extends LitElement {
     super.disconnectedCallback();
     // In the next task, because an element that is moved is connected again by then.
     this.#removal = new AbortController();
-    sleep(0, this.#removal.signal).then(
-      () => this.#leave(),
-      () => undefined,
-    );
+    runAfter(0, this.#removal.signal, () => this.#leave());
     shown.delete(this);
     for (const other of shown) other.requestUpdate();
   }

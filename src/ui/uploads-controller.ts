@@ -10,7 +10,7 @@ import { preconnect } from '../core/preconnect.ts';
 import type { GetToken, Settings, SettingsInput } from '../core/settings-table.ts';
 import type { Snapshot } from '../core/types.ts';
 import { currentPeriod, endPeriod } from '../core/user.ts';
-import { abortable, sleep } from '../core/wait.ts';
+import { abortable, runAfter, sleep } from '../core/wait.ts';
 import { listenOnPage } from './page.ts';
 import { readSettings, refuseMisspellings, type SettingsHost } from './read-settings.ts';
 import type { Uploads } from './uploads.ts';
@@ -204,13 +204,10 @@ export class UploadsController implements ReactiveController {
   /** Suspends the engine in the next task, unless the element is connected again by then (an element that is moved). */
   hostDisconnected(): void {
     this.#removal = new AbortController();
-    sleep(0, this.#removal.signal).then(
-      () => {
-        this.#isRemoved = true;
-        void this.uploads?.uploader.suspend();
-      },
-      () => undefined,
-    );
+    runAfter(0, this.#removal.signal, () => {
+      this.#isRemoved = true;
+      void this.uploads?.uploader.suspend();
+    });
   }
 
   get #valid(): Settings | undefined {
