@@ -7,7 +7,7 @@ import type { AuthTimes } from '../core/auth-times.ts';
 import { openChannel } from '../core/channel.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Settings } from '../core/settings-table.ts';
-import { abortable, sleep } from '../core/wait.ts';
+import { abortable, runUntil, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { callService, isPause, record, toFailure } from './calls.ts';
 import { createTransaction, isAnswer, readGrant } from './pkce.ts';
@@ -98,7 +98,7 @@ export async function runPopup(
   };
   const answer = listen(request.state, () => popup, signal);
   if (!popup.closed) popup.location.replace(request.url);
-  watch().catch(() => undefined);
+  runUntil(watching.signal, watch);
   try {
     return readGrant(settings, await answer, request, 'popup');
   } finally {

@@ -31,6 +31,13 @@ export function runAfter(ms: number, signal: AbortSignal, work: () => void): voi
   void sleep(ms, signal).then(work, () => undefined);
 }
 
+/** Runs a loop that waits with `signal`, until `signal` aborts. No caller gets its other errors, so the browser reports them. */
+export function runUntil(signal: AbortSignal, loop: () => Promise<void>): void {
+  loop().catch((error) => {
+    if (!signal.aborted) throw error;
+  });
+}
+
 /** Like `sleep`, but resolves early when `over` aborts. */
 export async function sleepUntil(ms: number, signal: AbortSignal, over: AbortSignal): Promise<void> {
   await sleep(ms, AbortSignal.any([signal, over])).catch(() => signal.throwIfAborted());

@@ -4,7 +4,7 @@ import { Lane } from '../core/lane.ts';
 import { copyOfMetadata } from '../core/metadata.ts';
 import type { UploadRecord } from '../core/types.ts';
 import type { CurrentUser } from '../core/user.ts';
-import { abortable, inSlices, sleep } from '../core/wait.ts';
+import { abortable, inSlices, runUntil, sleep } from '../core/wait.ts';
 import { dropKept, keyOfNew } from '../keeper/drop-kept.ts';
 import type { KeeperClient } from '../keeper/keeper-client.ts';
 import type { Added, Kept } from '../keeper/keeper-messages.ts';
@@ -114,7 +114,7 @@ export class Restorer {
       if (persisted) void this.#lookAgain().finally(onReturn);
     };
     globalThis.addEventListener?.('pageshow', onShow, { signal });
-    void this.#watch(signal).catch(() => undefined);
+    runUntil(signal, () => this.#watch(signal));
     // The keeper returns a file once. If the uploader is suspended meanwhile, the file is added anyway.
     const finding = this.#finding.signal;
     // Pages often change several settings in a row. Uploads that wait for their file use the latest settings.
@@ -263,7 +263,7 @@ export class Restorer {
     upload.showRecord(record);
     upload.dispatch({ type: 'tab-found' });
     this.#elsewhere.set(record.key, { upload, freeSinceMs: Number.POSITIVE_INFINITY });
-    if (this.#elsewhere.size === 1) void this.#watch(signal).catch(() => undefined);
+    if (this.#elsewhere.size === 1) runUntil(signal, () => this.#watch(signal));
   }
 
   /** Continues uploads on this page that no other tab runs any more, unless they are done or were canceled. */

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import { shownText } from '../core/names.ts';
 import { hasActive, isSettled, needsUser, type Phase } from '../core/phases.ts';
 import type { AuthState, FileSnapshot, Snapshot } from '../core/types.ts';
-import { runAfter, sleep } from '../core/wait.ts';
+import { runAfter, runUntil, sleep } from '../core/wait.ts';
 import { sharedReason } from './causes.ts';
 import type { Format } from './format.ts';
 import type { Messages } from './messages.ts';
@@ -210,7 +210,7 @@ export class Announcer {
     const { files } = this.#host.snapshot;
     if (stage === 'gathering') runAfter(this.#options.gatherMs, left, () => this.#step('gathered'));
     else if (stage === 'waiting' && files.some(({ phase }) => isSending(phase))) this.#step('sent');
-    else if (stage !== 'silent') void this.#tellSums(left).catch(() => undefined);
+    else if (stage !== 'silent') runUntil(left, () => this.#tellSums(left));
     const count = countToUpload(files);
     if (signal === 'sent' && count > 0) this.say(this.#host.texts.uploading(count));
   }

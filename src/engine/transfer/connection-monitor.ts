@@ -1,6 +1,6 @@
 // Detects when connections may be dead (network change, wake-up from sleep), and limits the bandwidth.
 
-import { sleep, sleepUntil } from '../../core/wait.ts';
+import { runUntil, sleep, sleepUntil } from '../../core/wait.ts';
 
 /** Interval at which the clock is read, and the gap between two readings that means the device slept, in milliseconds. */
 const CHECK_MS = 5000;
@@ -51,7 +51,7 @@ export class ConnectionMonitor {
     for (const name of ['online', 'offline']) globalThis.addEventListener?.(name, onChange, { signal });
     globalThis.document?.addEventListener('resume', onChange, { signal });
     globalThis.addEventListener?.('pageshow', (event) => event.persisted && onChange(), { signal });
-    this.#watchClock().catch(() => undefined);
+    runUntil(signal, () => this.#watchClock());
   }
 
   /** Signal for requests that start now. The signal aborts when the connections of these requests may be dead. */
