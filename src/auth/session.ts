@@ -10,7 +10,7 @@ import { Machine } from '../core/machine.ts';
 import type { Settings } from '../core/settings-table.ts';
 import type { WithToken } from '../core/types.ts';
 import { CurrentUser, endPeriod } from '../core/user.ts';
-import { abortable, runAfter, whenIdle } from '../core/wait.ts';
+import { abortable, awaitedLater, runAfter, whenIdle } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createLastCalls, record } from './calls.ts';
 import { createEvidence } from './evidence.ts';
@@ -131,8 +131,7 @@ function createSharedSession(
     const respondWith = (token: Promise<TokenInput> | TokenInput): void => {
       if (!isOpen) throw new DOMException('respondWith: called twice or too late', 'InvalidStateError');
       isOpen = false;
-      offer = Promise.resolve(token);
-      offer.catch(() => undefined);
+      offer = awaitedLater(Promise.resolve(token));
     };
     users.tell({ name: 'auth-required', detail: Object.freeze({ reason, respondWith }) });
     isOpen = false;

@@ -1,6 +1,6 @@
 // Helpers for async iterables, on which the pipeline is built.
 
-import { nextTask } from './wait.ts';
+import { awaitedLater, nextTask } from './wait.ts';
 
 /** `ring()` resolves every promise that `wait()` has returned since the last `ring()`. */
 export class Bell {
@@ -36,13 +36,7 @@ export async function* mapAhead<T, R>(
   const pull = (): void => {
     const { done, value } = iterator.next();
     if (done) isEnded = true;
-    else {
-      const result = fn(value);
-      // Prevents an unhandled rejection while an earlier result is awaited. The error is thrown when the consumer reaches this
-      // result.
-      result.catch(() => undefined);
-      results.push(result);
-    }
+    else results.push(awaitedLater(fn(value)));
   };
   try {
     for (;;) {

@@ -80,10 +80,29 @@ export async function inSlices<T>(
   }
 }
 
+/**
+ * Resolves when `promise` has settled. For what only waits for its turn: the error is that of the caller that awaits `promise`
+ * itself.
+ */
+export const whenSettled = (promise: Promise<unknown>): Promise<void> =>
+  promise.then(
+    () => undefined,
+    () => undefined,
+  );
+
+/**
+ * Returns `promise`, which is awaited later, or never if its result is no longer needed. Until then, the browser would report its
+ * error as unhandled.
+ */
+export function awaitedLater<T>(promise: Promise<T>): Promise<T> {
+  void whenSettled(promise);
+  return promise;
+}
+
 /** Settles like `promise`, or rejects with the signal's reason if the signal aborts first. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
-    promise.catch(() => undefined);
+    void awaitedLater(promise);
     return Promise.reject(signal.reason);
   }
   return new Promise((resolve, reject) => {

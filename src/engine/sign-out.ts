@@ -3,6 +3,7 @@
 import type { AuthSession } from '../auth/types.ts';
 import type { Session, WithToken } from '../core/types.ts';
 import { endPeriod } from '../core/user.ts';
+import { whenSettled } from '../core/wait.ts';
 import { createUploadStore } from '../store/uploads.ts';
 import type { Service } from './connection.ts';
 import { Deletion } from './deletion.ts';
@@ -56,7 +57,7 @@ export class SignOut {
     const canceled = open
       .filter(({ service }) => service.client.auth === auth)
       .map(({ session, service }) => ({ session, calls: service.client.calls }));
-    await deleted.catch(() => undefined);
+    await whenSettled(deleted);
     const calls = canceled.map(({ session, calls }) => calls.cancel?.(session, signal, withToken));
     await Promise.allSettled(calls);
   }

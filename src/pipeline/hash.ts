@@ -3,6 +3,7 @@
 import { UploaderError } from '../core/errors.ts';
 import { mapAhead } from '../core/streams.ts';
 import type { Chunk, HashedChunk, HashSlice } from '../core/types.ts';
+import { awaitedLater, whenSettled } from '../core/wait.ts';
 
 /** Limits the memory for chunks that are hashed but not being sent yet. Each run has its own budget; all budgets share one pool. */
 export class ByteBudget {
@@ -64,7 +65,7 @@ async function hashChunk(chunk: Chunk, parts: HashParts): Promise<HashedChunk> {
   const isEarly = early && chunk.start === 0;
   const keepBytes = !isEarly && !chunk.recorded && budget.reserve(chunk.sizeBytes);
   try {
-    if (!isEarly) await early?.catch(() => undefined);
+    if (early && !isEarly) await whenSettled(early);
     const found = await (isEarly ? early : hashSlice(sliceOf(file, chunk), { keepBytes, signal }));
     if (isEarly) ahead.found = undefined;
     // `onHashed` must not be called after an abort.
@@ -107,8 +108,7 @@ export function hashAhead({
   const slice = file.slice(0, chunkSizeBytes);
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
-  const found = hashSlice(slice, { keepBytes: budget.reserve(slice.size), signal: either });
-  found.catch(() => undefined);
+  const found = awaitedLater(hashSlice(slice, { keepBytes: budget.reserve(slice.size), signal: either }));
   return { found, cancel: () => over.abort() };
 }
 

@@ -4,6 +4,7 @@
 import { UploaderError } from '../core/errors.ts';
 import { Bell, readAhead, withLulls } from '../core/streams.ts';
 import type { HashedChunk, Ticket, TicketedChunk, TicketUpload } from '../core/types.ts';
+import { whenSettled } from '../core/wait.ts';
 
 /** Requests tickets. Resolves with the tickets by hash. Rejects with `UploaderError`. */
 export type Ask = (chunks: readonly HashedChunk[]) => Promise<ReadonlyMap<string, Ticket>>;
@@ -40,12 +41,10 @@ export async function* presign(
   let isReady = false;
   let isWaitedFor = false;
   // If the session fails to open, the first request reports the error.
-  void parts.ready
-    .catch(() => undefined)
-    .then(() => {
-      isReady = true;
-      wake.ring();
-    });
+  void whenSettled(parts.ready).then(() => {
+    isReady = true;
+    wake.ring();
+  });
   const batches = gather(withLulls(chunks, wake), parts, () => isReady && isWaitedFor);
   for await (const batch of readAhead(batches, 1, (hungry) => {
     isWaitedFor = hungry;

@@ -10,6 +10,7 @@ import type {
   StoredChunk,
   Ticket,
 } from '../core/types.ts';
+import { awaitedLater } from '../core/wait.ts';
 import { type CommitParts, commit } from './commit.ts';
 import { FileHash } from './file-hash.ts';
 import { type HashParts, hash, hashAhead, readAgain } from './hash.ts';
@@ -67,8 +68,7 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
     /** Starts to hash the first chunk, once. The bytes stay with `ahead`, whose budget counts them. */
     const startHash = (): typeof firstHash => {
       if (!parts.hasRecord) ahead ??= hashAhead(parts);
-      firstHash ??= ahead?.found?.then(({ hash }) => hash);
-      firstHash?.catch(() => undefined);
+      firstHash ??= ahead?.found && awaitedLater(ahead.found.then(({ hash }) => hash));
       return firstHash;
     };
     // The session is requested first, unless it waits for the hash.

@@ -11,7 +11,7 @@ import type {
   StoredState,
   UploadRecord,
 } from '../core/types.ts';
-import { abortable, sleep } from '../core/wait.ts';
+import { abortable, awaitedLater, sleep } from '../core/wait.ts';
 import { type CancelParts, cancelFirst } from './cancel-first.ts';
 import type { Names } from './renaming.ts';
 import {
@@ -218,8 +218,7 @@ export class UploadSession {
     this.#early = undefined;
     const opening = retrying(request, signal, early?.answer);
     const lostBytes = state.phase === 'lost' ? this.chunkSizeBytes : undefined;
-    this.#session = opening.then((session) => this.#onOpened(session, lostBytes));
-    this.#session.catch(() => undefined);
+    this.#session = awaitedLater(opening.then((session) => this.#onOpened(session, lostBytes)));
   }
 
   /** Saves that chunks have to be smaller, and opens the next session. Throws `cause` if nothing may be sent again. */

@@ -7,7 +7,7 @@ import type { HostBackoff } from '../core/host-backoff.ts';
 import { Retries, type RetryPolicy } from '../core/retries.ts';
 import { Bell, mapUnordered } from '../core/streams.ts';
 import type { HashSlice, Put, StoredChunk, Ticket, TicketedChunk } from '../core/types.ts';
-import { abortable } from '../core/wait.ts';
+import { abortable, awaitedLater, whenSettled } from '../core/wait.ts';
 import { type ByteBudget, readBody } from './hash.ts';
 import { isStale } from './presign.ts';
 
@@ -152,10 +152,7 @@ async function store(
     const sent = send(chunk, bytes, ticket, slot, parts);
     slot = undefined;
     const stored = sent.then(({ receipt, isSkipped }) => storedChunk(chunk, receipt, isSkipped, parts));
-    inFlight.set(
-      hash,
-      stored.catch(() => undefined),
-    );
+    inFlight.set(hash, whenSettled(stored));
     return await stored.finally(() => inFlight.delete(hash));
   } finally {
     slot?.release();
@@ -209,14 +206,14 @@ async function send(
   const takePlace = (slotHost: Host): void => {
     if (slot || place) return;
     const leaving = new AbortController();
-    const given = parts
-      .acquireSlot(slotHost, AbortSignal.any([signal, leaving.signal]), chunk.index)
-      .then((acquired) => {
+    const either = AbortSignal.any([signal, leaving.signal]);
+    const given = awaitedLater(
+      parts.acquireSlot(slotHost, either, chunk.index).then((acquired) => {
         if (leaving.signal.aborted) return acquired.release();
         slot = acquired;
         place = undefined;
-      });
-    given.catch(() => undefined);
+      }),
+    );
     place = { given, leave: () => leaving.abort() };
   };
   /** Keeps the slot, or the place, only for a while: a call may wait for sign-in, and a drive may be gone. */

@@ -2,7 +2,7 @@
 
 import { UploaderError } from '../core/errors.ts';
 import { Lane } from '../core/lane.ts';
-import { abortable, sleep } from '../core/wait.ts';
+import { abortable, sleep, whenSettled } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { ANSWER_BYTES, answersOf, areMixed, isOk, isSessionInBody } from './batch-answers.ts';
 import { type FileCall, type Kind, type SharedRules, whenAllAbort } from './batch-calls.ts';
@@ -248,7 +248,7 @@ export class Batches {
         const answerOfCall = answers.then((outcomes) => this.#answerOf(call, outcomes[index]));
         call.resolve(abortable(answerOfCall, call.sentSignal ?? call.signal));
       }
-      await answers.catch(() => undefined);
+      await whenSettled(answers);
     }
     this.#running -= 1;
     this.#startSoon();
@@ -270,7 +270,7 @@ export class Batches {
       }
     });
     const over = new AbortController();
-    await Promise.race([Promise.all(preparing), sleep(PREPARE_MS, over.signal).catch(() => undefined)]);
+    await Promise.race([Promise.all(preparing), sleep(PREPARE_MS, over.signal)]);
     over.abort();
     isLate = true;
     return ready;
@@ -282,7 +282,7 @@ export class Batches {
       const send = async (): Promise<void> => {
         const answering = alone();
         resolve(answering);
-        await answering.catch(() => undefined);
+        await whenSettled(answering);
       };
       this.#lane.run(send, signal).catch(reject);
     });

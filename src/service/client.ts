@@ -5,7 +5,7 @@ import type { Post } from '../core/auth-options.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Settings } from '../core/settings-table.ts';
 import type { Calls, HashOfChunk, Session, SessionInput, Ticket, WithToken } from '../core/types.ts';
-import { abortable, delayed } from '../core/wait.ts';
+import { abortable, delayed, whenSettled } from '../core/wait.ts';
 import {
   type Answer,
   createSend,
@@ -94,10 +94,8 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
         const over = new AbortController();
         const sentSignal = cancelAs ? delayed(signal, LATE_MS, over.signal) : signal;
         const opened = openSession(input, chunks, token, signal, sentSignal);
-        opened
-          .then(({ header }) => places.set(header, place))
-          .catch(() => undefined)
-          .finally(() => over.abort());
+        const noted = opened.then(({ header }) => places.set(header, place));
+        void whenSettled(noted).then(() => over.abort());
         try {
           return await abortable(opened, signal);
         } catch (error) {

@@ -4,6 +4,7 @@
 
 import { promisifyRequest } from 'idb-keyval';
 import type { StoredState } from '../core/types.ts';
+import { whenSettled } from '../core/wait.ts';
 import { BATCH_SIZE, createDatabase } from './database.ts';
 import { readChunks, readHandle, type SavedRecord, writeChunks } from './record.ts';
 
@@ -104,7 +105,7 @@ export function groupCommit(
       next = undefined;
       return write(batch);
     });
-    writing = written.catch(() => undefined);
+    writing = whenSettled(written);
     return { batch, written };
   }
 

@@ -5,6 +5,7 @@ import { promisifyRequest } from 'idb-keyval';
 import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { SavedSession, StoredState, UploadRecord } from '../core/types.ts';
+import { whenSettled } from '../core/wait.ts';
 import { createChunkLog, groupCommit } from './chunk-log.ts';
 import { BATCH_SIZE, createDatabase } from './database.ts';
 import { isNewer, type RecordToSave, readRecord, type SavedRecord, writeRecord } from './record.ts';
@@ -185,7 +186,7 @@ export function createUploadStore({
     const count = clearCount;
     const before = saving.get(key);
     const done = (before ?? Promise.resolve()).then(() => (count === clearCount ? write() : undefined));
-    const ended = done.catch(() => undefined);
+    const ended = whenSettled(done);
     saving.set(key, ended);
     await done.finally(() => {
       if (saving.get(key) === ended) saving.delete(key);

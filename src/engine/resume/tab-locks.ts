@@ -4,7 +4,7 @@
 import type { CompletedDetail } from '../../core/changes.ts';
 import { openChannel } from '../../core/channel.ts';
 import type { ProgressNumbers } from '../../core/types.ts';
-import { sleep } from '../../core/wait.ts';
+import { sleep, whenSettled } from '../../core/wait.ts';
 
 /** Progress of an upload that another tab runs. */
 export type RemoteProgress = Pick<ProgressNumbers, 'sentBytes' | 'storedBytes' | 'skippedBytes'>;
@@ -290,9 +290,9 @@ export class UploadLock {
   release(before: () => Promise<void>): Promise<void> {
     return this.#next(async () => {
       if (this.#state !== 'ours') return;
-      await before().catch(() => undefined);
+      await whenSettled(before());
       this.#move('release-asked');
-      await this.#release?.().catch(() => undefined);
+      if (this.#release) await whenSettled(this.#release());
       this.#release = undefined;
       this.#move('released');
     });
@@ -307,7 +307,7 @@ export class UploadLock {
 
   #next<T>(step: () => Promise<T>): Promise<T> {
     const done = this.#steps.then(step);
-    this.#steps = done.catch(() => undefined);
+    this.#steps = whenSettled(done);
     return done;
   }
 }
