@@ -27,6 +27,6 @@ export async function confirm(key: string, parts: ConfirmParts): Promise<RunResu
   else parts.onCommit();
   const { missing, body } = await commit(session, chunks, parts, fileHash);
   if (missing.length > 0) return undefined;
-  session.forget().catch(() => undefined);
+  void session.forget();
   return { session: state.session, chunks, fileHash, body };
 }

@@ -89,7 +89,7 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
     parts.onOpened(chunks);
     const result = await transfer(chunks, session, parts, isAhead ? ahead : undefined);
     // Not awaited: if the user paused the upload before `done`, the upload would run again.
-    session.forget().catch(() => undefined);
+    void session.forget();
     return result;
   } finally {
     over.abort();

@@ -33,7 +33,7 @@ export type SessionMarks = Partial<
   Pick<UploadRecord, 'largestChunkBytes' | 'acceptedAtMs' | 'commitSentAtMs' | 'fileHash'>
 >;
 
-/** Access to the saved record of an upload. The functions reject only if the run is aborted. */
+/** Access to the saved record of an upload. Only `find` rejects: if the run is aborted. */
 export interface RecordKeeper {
   /** Calls `onTaken` when another tab holds the lock, and then waits for the lock. */
   find(key: string, onTaken?: () => void): Promise<UploadRecord | undefined>;
@@ -317,7 +317,7 @@ export class UploadSession {
     void this.#move({ type: 'commit-overdue', atMs: Date.now() });
   }
 
-  /** Deletes the record of a completed upload. */
+  /** Deletes the record of a completed upload. Never rejects. */
   async forget(): Promise<void> {
     void this.#move({ type: 'completed' });
     if (this.#identity) await this.#parts.store?.remove(this.#identity.key);

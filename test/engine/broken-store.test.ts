@@ -2,11 +2,13 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
+import { ResumeState } from '../../src/engine/resume/resume-state.ts';
+import { TabLocks } from '../../src/engine/resume/tab-locks.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { rawDatabase } from '../store/saved.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled, until } from '../support/collect.ts';
-import { halfWay, newStore, world } from '../support/world.ts';
+import { rejection, settled, until } from '../support/collect.ts';
+import { createUnfinished, halfWay, newStore, world } from '../support/world.ts';
 
 const CALLS = ['find', 'save', 'saveChunks', 'remove'] as const;
 
@@ -80,6 +82,28 @@ describe('a store that fails', () => {
     const engine = await halfWay({ store });
     expect(engine.row('a.bin')?.warning).to.equal('store-unavailable');
   });
+});
+
+it('a full disk fails the saving of a file, and no later use of its record', async () => {
+  const file = fileOf(1, 2500, 'a.bin');
+  const store = await createUnfinished(file);
+  const [record] = await store.list();
+  if (!record) throw new Error('there is no record');
+  const tab = new TabLocks(new Set());
+  const save = (): Promise<void> => Promise.reject(full);
+  const resumeState = new ResumeState({ ...store, save }, new Map(), tab);
+  const keeper = resumeState.recordKeeper(new AbortController().signal, {
+    onWarning: () => expect.fail('the saving itself reports the error'),
+    onNewName: () => undefined,
+    onLockTaken: () => undefined,
+    onLockAcquired: () => undefined,
+  });
+  const saving = resumeState.saveFile({ ...record, file }, () => file.arrayBuffer());
+  expect(await rejection(saving)).to.equal(full);
+  resumeState.detach();
+  await keeper.remove(record.key);
+  await tab.allReleased();
+  tab.close();
 });
 
 describe('a storage that is cleared during an upload', () => {

@@ -3,6 +3,7 @@
 
 import { toUploaderError, type UploaderError } from '../../core/errors.ts';
 import type { StoredState, UploadRecord } from '../../core/types.ts';
+import { whenSettled } from '../../core/wait.ts';
 import { stateOf } from '../../pipeline/service-session.ts';
 import type { RecordKeeper, SessionMarks } from '../../pipeline/upload-session.ts';
 import type { UploadStore } from '../../store/uploads.ts';
@@ -45,7 +46,7 @@ export class ResumeState {
   #stopObserving: (() => void) | undefined;
   #key: string | undefined;
   #record: UploadRecord | undefined;
-  /** Last write to the store. The lock is released only after this write is complete. */
+  /** Last write to the store. The lock is released only after this write is complete. Never rejects. */
   #written: Promise<void> = Promise.resolve();
   readonly #lock = new UploadLock();
   #use: Use = 'none';
@@ -95,8 +96,9 @@ export class ResumeState {
     const known = this.#record ?? (newName === undefined || newName === saved?.newName ? saved : undefined);
     const notes = { isPaused: this.#isPaused, isWithdrawn: this.#isWithdrawn };
     this.#record = { ...record, newName, ...known, file: record.file, ...notes };
-    this.#written = this.#store.save(this.#record, bytes);
-    await this.#written;
+    const saving = this.#store.save(this.#record, bytes);
+    this.#written = whenSettled(saving);
+    await saving;
     return true;
   }
 
@@ -246,7 +248,7 @@ export class ResumeState {
       return this.#tabLocks.waitForLock(key, signal);
     });
     // Waits for pending writes, such as a new name, so that the store returns the latest record.
-    await this.#written.catch(() => undefined);
+    await this.#written;
     // If another tab had the lock, reads the store again, because that tab may have stored more chunks.
     const before = this.#record;
     const saved =
@@ -328,7 +330,7 @@ export class ResumeState {
     this.#record = undefined;
     // Tries to remove the record even after a failed write, because the next visit would restore the record.
     this.#isBroken = false;
-    const before = this.#written.catch(() => undefined);
+    const before = this.#written;
     await this.#write(key, (store) => before.then(() => store.remove(key)));
   }
 
