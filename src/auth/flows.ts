@@ -2,7 +2,7 @@
 // `authorize.ts` for authorization requests.
 
 import { explain } from '../core/explain.ts';
-import { abortable, online, sleep } from '../core/wait.ts';
+import { abortable, loadEarly, online, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import type { Authorize, NextRequest } from './authorize.ts';
 import { toFailure } from './calls.ts';
@@ -153,8 +153,8 @@ export function createFlows(context: FlowContext) {
 
   return {
     check,
-    /** Loads the code for requests early: a page may stay open until a new release has replaced its files. */
-    preload: () => void load().catch(() => undefined),
+    /** Loads the code for requests early. */
+    preload: () => void loadEarly(load),
     /** Creates an interactive authorization request. */
     begin: async (): Promise<Transaction> => (await load()).begin(),
     /**

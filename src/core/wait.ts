@@ -91,6 +91,12 @@ export const whenSettled = (promise: Promise<unknown>): Promise<void> =>
   );
 
 /**
+ * Loads code before it is needed: after a release, its file may be gone. Never rejects, since what needs the code loads it again
+ * and handles the error.
+ */
+export const loadEarly = (load: () => Promise<unknown>): Promise<void> => whenSettled(load());
+
+/**
  * Returns `promise`, which is awaited later, or never if its result is no longer needed. Until then, the browser would report its
  * error as unhandled.
  */

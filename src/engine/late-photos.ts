@@ -2,7 +2,7 @@
 
 import { UploaderError } from '../core/errors.ts';
 import type { Settings } from '../core/settings-table.ts';
-import { abortable, online } from '../core/wait.ts';
+import { abortable, loadEarly, online } from '../core/wait.ts';
 import type * as photoTasks from '../photos/photo-tasks.ts';
 import type * as photoModule from '../photos/photos.ts';
 
@@ -52,10 +52,9 @@ function once<T>(load: () => Promise<T>): (mayTryOffline: boolean) => Promise<T>
 }
 
 /**
- * Returns two functions. `preload` loads the code, and never rejects: after a release, the files of this version may be gone.
- * `prepare` prepares a photo. If the browser is offline and the code is not loaded, it sends `offline`, and
- * waits until the browser is online; if that takes longer than half a minute, it tries to load the code from time to time. It
- * rejects if the code cannot be loaded, with `file-unreadable`, and with `location-not-removed`.
+ * Returns two functions. `preload` loads the code early. `prepare` prepares a photo. If the browser is offline and the code is not
+ * loaded, it sends `offline`, and waits until the browser is online; if that takes longer than half a minute, it tries to load the
+ * code from time to time. It rejects if the code cannot be loaded, with `file-unreadable`, and with `location-not-removed`.
  */
 export function createLatePhotos({ photos, tasks }: PhotoCode = OWN) {
   const loadPhotos = once(photos);
@@ -90,7 +89,7 @@ export function createLatePhotos({ photos, tasks }: PhotoCode = OWN) {
       }
     }
   };
-  return { prepare, preload: () => preload().catch(() => undefined) };
+  return { prepare, preload: () => loadEarly(preload) };
 }
 
 /** The photos of all engines of the page. */

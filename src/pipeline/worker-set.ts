@@ -2,6 +2,7 @@
 
 import { UploaderError } from '../core/errors.ts';
 import { type WorkerCode, workerStarter } from '../core/start-worker.ts';
+import { loadEarly } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import type { Hashed } from './digest.ts';
 import type { HashAnswer, HashProgress, HashRequest } from './hash-messages.ts';
@@ -117,13 +118,13 @@ export class WorkerSet {
   }
 
   /**
-   * Loads what later hashes need, if the page cannot compute them: after a release, the file of the worker may be gone. Either the
-   * text of the worker is loaded, or a worker starts and stays. Never rejects.
+   * Loads what later hashes need, if the page cannot compute them. Either the text of the worker is loaded, or a worker starts and
+   * stays, because its file may be gone later. Never rejects.
    */
   async preload(): Promise<void> {
     const { needsWasm, workerUrl } = this.#options;
     if (!needsWasm) return;
-    if (this.#code.text && workerUrl === undefined) await this.#code.text().catch(() => undefined);
+    if (this.#code.text && workerUrl === undefined) await loadEarly(this.#code.text);
     else if (!this.#keepsOne) {
       this.#keepsOne = true;
       if (this.#members.size === 0) this.#start();

@@ -3,7 +3,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { hasActive } from '../core/phases.ts';
 import type { Snapshot } from '../core/types.ts';
-import { whenIdle } from '../core/wait.ts';
+import { loadEarly, whenIdle } from '../core/wait.ts';
 import { pageOf } from './page.ts';
 
 /** Addresses of links that open another program, and leave the page where it is. Browsers ask nevertheless. */
@@ -71,8 +71,7 @@ export class LeaveController implements ReactiveController {
 
   #set(isUploading: boolean): void {
     const { keeperUrl, noLeaveWarning, noResume, persistStorage, wakeLock } = this.#host;
-    // After a release, the file may be gone.
-    if (wakeLock && !this.#isLockLoaded) whenIdle(() => loadLock().catch(() => undefined));
+    if (wakeLock && !this.#isLockLoaded) whenIdle(() => void loadEarly(loadLock));
     this.#isLockLoaded ||= wakeLock;
     // Firefox keeps no page with this listener in the back/forward cache.
     const warns = isUploading && !noLeaveWarning && !keeperUrl;
@@ -86,6 +85,7 @@ export class LeaveController implements ReactiveController {
     }
     if (!isUploading || !persistStorage || noResume || this.#hasAskedToPersist) return;
     this.#hasAskedToPersist = true;
+    // If the browser refuses, it may delete saved progress when the disk is full, as without this setting.
     void navigator.storage?.persist?.().catch(() => undefined);
   }
 }
@@ -97,6 +97,7 @@ function keepScreenOn(page: Window): AbortController {
   const life = new AbortController();
   loadLock()
     .then(({ lockScreen }) => lockScreen(page, life.signal))
+    // Without this code, the screen may turn off, as if the browser denied the lock.
     .catch(() => undefined);
   return life;
 }

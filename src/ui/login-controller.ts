@@ -4,7 +4,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Settings } from '../core/settings-table.ts';
 import type { Snapshot } from '../core/types.ts';
-import { whenIdle } from '../core/wait.ts';
+import { loadEarly, whenIdle } from '../core/wait.ts';
 import type { LoginMessages } from './login-messages.ts';
 import type { SecureUploaderLogin } from './secure-uploader-login.ts';
 import type { Idp } from './views/login.ts';
@@ -66,11 +66,11 @@ export class LoginController implements ReactiveController {
     (panel ?? root.querySelector<HTMLElement>('[data-action="browse"]'))?.focus();
   }
 
-  /** Loads the form when the page is idle: after a release, its file may be gone. */
+  /** Loads the form when the page is idle. */
   #preload(): void {
     if (this.#isPreloaded || this.#settings()?.auth !== 'local') return;
     this.#isPreloaded = true;
-    whenIdle(() => loadForm().catch(() => undefined));
+    whenIdle(() => void loadEarly(loadForm));
   }
 
   get #isWanted(): boolean {
