@@ -61,6 +61,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
     if (!settings.logoutPath) return;
     // The session's signal is not used, because that signal aborts if the element is removed.
     const context = { settings, post, signal: AbortSignal.timeout(ms) };
+    // Without a response, the warning below says what may be left.
     const answer = await abortable(callService('logout', {}, context), context.signal).catch(() => undefined);
     if (!answer || answer.status >= 400)
       warnOnceHere('The request to logout-path failed. The session on the service may still exist.');

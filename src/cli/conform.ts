@@ -69,6 +69,7 @@ export async function conform(options: Options): Promise<Report> {
     const finding = await run(check, context);
     results.push({ id, title, expected, docs: `docs/service.md#${section}`, ...shownBy(context, finding) });
   }
+  // The results are complete. A service drops the sessions that stay after a while.
   await context.cleanUp().catch(() => undefined);
   const countOf = (outcome: Finding['outcome']): number =>
     results.filter((result) => result.outcome === outcome).length;

@@ -134,11 +134,10 @@ export class Service {
     this.#onAuth = onAuth;
   }
 
-  /**
-   * Cancels a session. Never rejects. Does not ask the user to sign in, because the service drops the session after a while anyway.
-   */
+  /** Cancels a session. Never rejects. Does not ask the user to sign in. */
   readonly cancel = async (session: Session): Promise<void> => {
     if (this.isReady)
+      // The service drops a session that stays after a while.
       await this.#client?.calls.cancel?.(session, AbortSignal.timeout(CANCEL_MS)).catch(() => undefined);
   };
 

@@ -156,6 +156,7 @@ export async function openHandle(upload: Upload, lane: Lane, signal: AbortSignal
     if (picked) await give(upload, picked.file, isPaused);
   };
   if (handle)
+    // Without an answer of the drive in time, the user is asked for the file.
     await lane
       .run(() => abortable(open(handle), AbortSignal.timeout(HANDLE_MS)), signal)
       .catch(() => undefined);

@@ -135,6 +135,7 @@ export class Intake {
     for (const upload of uploads) {
       if (!upload.resumeState.record) continue;
       const [asked] = wantFilesOf([upload]);
+      // A file that cannot be read is rejected with this reason by the caller.
       const compared = await compare(upload, picked.file, signal).catch(() => undefined);
       const same = signal.aborted ? undefined : compared?.same;
       if (same && upload.needsFile) upload.provide({ ...picked, file: same });

@@ -45,9 +45,10 @@ export function createLateTrace(
       );
       return loading;
     },
-    /** Waits for a trace that is being loaded, so that it has the whole run. Never rejects: an upload does not depend on it. */
+    /** Waits for a trace that is being loaded, so that it has the whole run. Never rejects. */
     ready: async (signal: AbortSignal): Promise<void> => {
       if (loading && late && !trace)
+        // An upload does not depend on its trace. The caller of `load()` gets the error.
         await abortable(loading, AbortSignal.any([signal, late])).catch(() => undefined);
     },
     /** Returns the parts of a run with spans, if there is a trace. */

@@ -92,13 +92,12 @@ export class Restorer {
     void this.#keeper?.then((keeper) => keeper?.close());
   }
 
-  /**
-   * Deletes old saved uploads, unless a tab is running them or this page lists them. Ignores errors of the store.
-   */
+  /** Deletes old saved uploads, unless a tab is running them or this page lists them. Never rejects. */
   async prune(connection: Connection): Promise<void> {
     const { context, store } = this.#parts;
     const isRunning = await context.tabLocks.listLocked();
     const isInUse = (key: string): boolean => isRunning(key) || context.tabLocks.isListed(key);
+    // What could not be deleted is deleted on a later visit.
     await store.prune(keepMsOf(connection), isInUse).catch(() => undefined);
   }
 
@@ -187,6 +186,7 @@ export class Restorer {
     if (uploads.length + newKeys.length === 0) return;
     const loading = this.#keeper ?? Promise.resolve(undefined);
     const limit = AbortSignal.any([signal, AbortSignal.timeout(KEEPER_MS)]);
+    // The time is over: until the keeper is loaded, the files are looked for elsewhere.
     const keeper = await abortable(loading, limit).catch(() => undefined);
     if (signal.aborted) return;
     if (!keeper && limit.aborted)
@@ -330,6 +330,7 @@ export class Restorer {
     const byKey = new Map(
       scheduler.all.filter(isWaiting).map((upload) => [upload.resumeState.key ?? '', upload]),
     );
+    // Without the records, the uploads wait as before: their next run reads the store again.
     const records = await store.list([...byKey.keys()]).catch(() => undefined);
     if (!records) return;
     for (const record of records) {

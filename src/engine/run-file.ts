@@ -81,6 +81,7 @@ async function sendFile(
       const isWorthwhile = storedCount !== undefined && storedCount !== openedCount;
       if (!needsFileAfter(error, upload) || !handle || !isWorthwhile) throw error;
       openedCount = storedCount;
+      // `error` says that the file is lost.
       const file = await openAgain(upload, handle, signal).catch(() => undefined);
       if (!file) throw error;
       upload.picked = { ...picked, file };

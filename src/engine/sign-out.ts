@@ -28,7 +28,8 @@ export class SignOut {
     this.#parts = parts;
     parts.user.onChange((change) => {
       parts.snapshots.dismissRejections();
-      // Each session says so, too, but a session that is closed does not.
+      // Each session says so, too, but a session that is closed does not. The command rejects with the error of a deletion, and
+      // what is left is deleted before the next use of the store.
       if (change.type === 'signed-out') this.leave(change.isHere).catch(() => undefined);
     });
   }

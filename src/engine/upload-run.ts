@@ -147,10 +147,11 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   if (!picked) return false;
   const { file } = picked;
   const inTime = (): AbortSignal => AbortSignal.timeout(READ_FILE_MS);
-  // An unreadable file is ignored here, because the run reports the error.
   const { hashSlice } = connection.service.client.pool;
+  // A file that cannot be read in time is not saved. The run reports its error.
   const identity = await identifyUpload(upload, picked, hashSlice, inTime()).catch(() => undefined);
   if (!identity) return false;
+  // The file may have become unreadable since, or its drive slow.
   const read = () => abortable(file.arrayBuffer(), inTime()).catch(() => undefined);
   const { chunkSizeBytes } = chunkSizesOf(connection, file.size);
   const plan = { hashAlgorithm, keepMs: keepDurationMs(connection), chunkSizeBytes };

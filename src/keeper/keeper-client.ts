@@ -111,12 +111,14 @@ export class KeeperClient {
     }
     const wanted = { ...request, document: DOCUMENT, keys: [...request.keys, ...newKeys] };
     const missing = new Set(request.keys);
+    // For files that the worker does not return, other tabs are asked, and then the user.
     await this.#askWorker(wanted, async (received) => {
       const files = this.#keepOwn(filesFor(wanted, received));
       for (const { key } of files) missing.delete(key);
       await take(files);
     }).catch(() => undefined);
     this.#keepOwn([]);
+    // The channel throws after `close()`, when no file is needed any more.
     if (missing.size > 0) await take(await this.#askTabs({ ...wanted, keys: [...missing] }).catch(() => []));
     await Promise.all(uses);
   }

@@ -16,8 +16,7 @@ const CANCEL_AGAIN: readonly ErrorCode[] = ['network', 'offline', 'rate-limited'
 
 /**
  * Cancels a session before the next one is opened, because a service that reserves names would refuse that one. Repeated while the
- * network is away or the service is busy; if the service refuses, its answer to the next request says more. Rejects only with the
- * signal's reason.
+ * network is away or the service is busy. Rejects only with the signal's reason.
  */
 export async function cancelFirst(session: Session, { calls, retrying, signal }: CancelParts): Promise<void> {
   const { cancel } = calls;
@@ -26,6 +25,7 @@ export async function cancelFirst(session: Session, { calls, retrying, signal }:
     cancel(session, signal).catch((error) => {
       throw error instanceof UploaderError && CANCEL_AGAIN.includes(error.code) ? error : new NotCanceled();
     });
+  // If the service refuses, its answer to the next request says more.
   await retrying(cancelOnce, signal).catch(() => undefined);
   signal.throwIfAborted();
 }

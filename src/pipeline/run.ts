@@ -144,6 +144,7 @@ async function transfer(
     const stop = new AbortController();
     const signal = AbortSignal.any([parts.signal, stop.signal]);
     const { chunkSizeBytes } = session;
+    // Each call in the session rejects with the error of a session that cannot be opened.
     session.session
       .then(() => session.chunkSizeBytes === chunkSizeBytes || stop.abort(new OtherChunkSize()))
       .catch(() => undefined);

@@ -177,6 +177,7 @@ export class UploadSession {
 
   /** Cancels the session that was requested early. */
   readonly dropEarly = (): void => {
+    // A request that has failed has opened no session that this page knows.
     if (this.#early) this.#dropped = this.#early.answer.then(this.#parts.cancel, () => undefined);
     this.#early = undefined;
     void this.#move({ type: 'dropped' });
@@ -358,6 +359,7 @@ export class UploadSession {
     const isSent = current.commitSentAtMs !== undefined || current.acceptedAtMs !== undefined;
     const committed = isSent && !this.#identity && this.#committed?.chunks.map(stateOf);
     this.#parts.onSession({ ...current, ...(committed && { committed }) });
+    // Identifying the file fails if it cannot be read, and finding its record if the run ends. The run rejects with both.
     return this.#save(event.type, current).catch(() => undefined);
   }
 

@@ -111,6 +111,7 @@ export class WorkerSet {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
     // This Blob is in memory. Only a worker that is dead or blocked does not hash it.
     const empty = { id: this.newId(), slice: new Blob(), algorithm, keepBytes: false };
+    // A worker that has not answered within the limit is replaced below.
     const answer = await this.#askMember(member, empty, limit, ignore).catch(() => undefined);
     signal.throwIfAborted();
     if (answer === undefined) this.#drop(member);

@@ -197,6 +197,7 @@ export async function readText(response: Response, maxBytes: number): Promise<st
     if (done) return text + decoder.decode();
     sizeBytes += value.byteLength;
     if (sizeBytes > maxBytes) {
+      // The rest of the response is not needed.
       reader.cancel().catch(() => undefined);
       throw new UploaderError('bad-response', `The response is larger than ${maxBytes} bytes`, {
         status: response.status,

@@ -23,6 +23,7 @@ export function createLateBatches(
     setTimeout(resolve, LOAD_MS);
     importBatches()
       .then(({ createBatches }) => Object.assign(late, createBatches(rules)))
+      // Without this code, files go alone.
       .catch(() => undefined)
       .finally(resolve);
   });

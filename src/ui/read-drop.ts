@@ -123,6 +123,7 @@ async function open(
     if (entry.isFile) (entry as FileSystemFileEntry).file(resolve, reject);
     else reject();
   });
+  // `readEntry` lists a file that cannot be read as lost.
   return { entry, file: await file.catch(() => undefined), handle: await handle };
 }
 

@@ -105,6 +105,7 @@ export class Uploads {
     if (host.isConnected && isLoopback(pageOf(host.renderRoot).location.hostname))
       import('./check-page.ts')
         .then(({ checkPage }) => checkPage(host, host.renderRoot, styles.join('')))
+        // Without this code, only the warnings are missing.
         .catch(() => undefined);
     host.addController({
       hostDisconnected: () => announcer.stop(),

@@ -82,6 +82,7 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     SECTION,
     'a 2xx with chunks, for hashes in hex, base64 or base64url',
     async (c) => {
+      // Without a dialect, the response to the first presign request says why.
       const dialect = await c.dialect().catch(() => undefined);
       if (!c.firstPresign) throw new Skip('there is no session');
       if (!dialect) return fail(describe(c.firstPresign));

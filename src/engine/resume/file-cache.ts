@@ -54,6 +54,7 @@ export class FileCache {
     batch.jobCount += 1;
     void this.#lane
       .run((over) => abortable(this.#save(job, batch), over), batch.stop.signal)
+      // The time of the job is over, and `#save` continues; or the batch has stopped, after a warning of `#save`.
       .catch(() => undefined)
       .finally(() => {
         batch.jobCount -= 1;

@@ -319,6 +319,7 @@ export class ResumeState {
 
   /** Saves the whole record from memory, unless the upload is over. The storage was cleared during the upload. */
   async #saveAgain(store: UploadStore): Promise<void> {
+    // Without its bytes, the user has to pick the file again after a reload.
     const bytes = await this.#record?.file?.arrayBuffer().catch(() => undefined);
     const record = this.#record;
     if (!record || !this.#isUsed) return;

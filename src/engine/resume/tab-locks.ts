@@ -203,6 +203,7 @@ export class TabLocks {
 }
 
 async function heldNames(): Promise<ReadonlySet<string | undefined>> {
+  // Without the names, each lock looks free. `tryLock()` still tells which tab gets it.
   const locks = await globalThis.navigator?.locks?.query().catch(() => undefined);
   return new Set(locks?.held?.map(({ name }) => name));
 }
