@@ -2,7 +2,16 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { abortable, inSlices, nextTask, sleep, sleepUntil } from '../../src/core/wait.ts';
+import {
+  abortable,
+  inSlices,
+  nextTask,
+  runAfter,
+  runUntil,
+  sleep,
+  sleepUntil,
+  whenSettled,
+} from '../../src/core/wait.ts';
 import { stopClock } from '../support/clock.ts';
 import { deferred, rejection, settled } from '../support/collect.ts';
 import { listenersOf } from '../support/listeners.ts';
@@ -74,6 +83,52 @@ describe('sleep', () => {
       clock.restore();
     }
   });
+});
+
+it('runAfter calls nothing after an abort, and causes no unhandled rejection', async () => {
+  const clock = stopClock();
+  try {
+    const log: string[] = [];
+    const controller = new AbortController();
+    runAfter(10, controller.signal, () => log.push('aborted'));
+    runAfter(10, forever, () => log.push('in time'));
+    controller.abort();
+    await clock.pass(10);
+    expect([log, clock.timerCount]).to.deep.equal([['in time'], 0]);
+  } finally {
+    clock.restore();
+  }
+});
+
+it('runUntil ends with its signal, and hides no other error of the loop', async () => {
+  const controller = new AbortController();
+  runUntil(controller.signal, () => sleep(1e9, controller.signal));
+  controller.abort('enough');
+  await settled();
+  const reported = new Promise<PromiseRejectionEvent>((resolve) => {
+    const onRejection = (event: PromiseRejectionEvent): void => {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      resolve(event);
+    };
+    addEventListener('unhandledrejection', onRejection, { capture: true, once: true });
+  });
+  const error = network();
+  runUntil(forever, () => Promise.reject(error));
+  expect((await reported).reason).to.equal(error);
+});
+
+it('whenSettled resolves with its promise, however that ends', async () => {
+  const late = deferred();
+  let isOver = false;
+  const over = whenSettled(late.promise).then(() => {
+    isOver = true;
+  });
+  await settled();
+  expect(isOver).to.equal(false);
+  late.reject(network());
+  await over;
+  await whenSettled(Promise.resolve(7));
 });
 
 describe('sleepUntil', () => {
