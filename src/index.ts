@@ -12,6 +12,7 @@ export type {
 export type { CompletedDetail, ProgressDetail, TokenInput } from './core/changes.ts';
 export { ERROR_CODES, type ErrorCode } from './core/error-codes.ts';
 export { UploaderError } from './core/errors.ts';
+export type { LoginMessages, Messages } from './core/messages.ts';
 export type { PauseReason, Phase } from './core/phases.ts';
 export type { Profile } from './core/read-profile.ts';
 export type { RetryPolicy } from './core/retries.ts';
@@ -36,8 +37,7 @@ export type {
 export type { Diagnosis, Problem, Span } from './engine/trace.ts';
 export type { UploaderOptions } from './engine/uploader-options.ts';
 export type { AuthRedirectDetail, FileAddDetail, SecureUploaderEventMap } from './ui/event-map.ts';
-export type { LoginMessages } from './ui/login-messages.ts';
-export { ENGLISH, type Messages } from './ui/messages.ts';
+export { ENGLISH } from './ui/messages.ts';
 export { SecureUploader } from './ui/secure-uploader.ts';
 export type { LoginTag, UploaderProps, UploaderTag } from './ui/tag.ts';
 export type { Idp } from './ui/views/login.ts';

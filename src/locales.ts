@@ -11,9 +11,9 @@
  * @module
  */
 
+import type { LoginMessages } from './core/messages.ts';
 import { warnOnConsole } from './core/warn.ts';
 import { languages, type TextHost, updateTexts } from './ui/languages.ts';
-import type { LoginMessages } from './ui/login-messages.ts';
 
 type Load = () => Promise<{ readonly default: LoginMessages }>;
 

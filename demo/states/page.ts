@@ -1,6 +1,7 @@
 // Every state of the element, in the look that the visitor selects.
 
-import { ENGLISH, type Messages } from '../../src/ui/messages.ts';
+import type { Messages } from '../../src/core/messages.ts';
+import { ENGLISH } from '../../src/ui/messages.ts';
 import { addThemes, applyLook } from '../look.ts';
 import { showState, TITLES, translate } from './states.ts';
 import { WidgetFixture } from './widget-fixture.ts';

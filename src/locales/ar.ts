@@ -1,6 +1,6 @@
 // Arabic. The plural forms `one` and `two` contain no digits.
 
-import type { LoginMessages } from '../ui/login-messages.ts';
+import type { LoginMessages } from '../core/messages.ts';
 import { countsIn, finished, isolated } from '../ui/plurals.ts';
 
 const { number, plural, seconds } = countsIn<'zero' | 'one' | 'two' | 'few' | 'many'>('ar');

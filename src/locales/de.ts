@@ -1,6 +1,6 @@
 // German (formal address).
 
-import type { LoginMessages } from '../ui/login-messages.ts';
+import type { LoginMessages } from '../core/messages.ts';
 import { countsIn, finished, stopped } from '../ui/plurals.ts';
 
 const { number, plural, seconds } = countsIn('de');

@@ -1,6 +1,6 @@
 // Hebrew (gender-neutral: infinitives and impersonal forms).
 
-import type { LoginMessages } from '../ui/login-messages.ts';
+import type { LoginMessages } from '../core/messages.ts';
 import { countsIn, finished, isolated } from '../ui/plurals.ts';
 
 const { number, plural, seconds } = countsIn<'one' | 'two' | 'other'>('he');

@@ -1,6 +1,6 @@
 // Korean (formal polite). Nouns have no plural after a number.
 
-import type { LoginMessages } from '../ui/login-messages.ts';
+import type { LoginMessages } from '../core/messages.ts';
 import { countsIn, finished } from '../ui/plurals.ts';
 
 const { number, seconds } = countsIn('ko');

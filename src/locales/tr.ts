@@ -1,6 +1,6 @@
 // Turkish (formal address). A noun after a number is singular.
 
-import type { LoginMessages } from '../ui/login-messages.ts';
+import type { LoginMessages } from '../core/messages.ts';
 import { countsIn, finished } from '../ui/plurals.ts';
 
 const { number, seconds } = countsIn('tr');

@@ -1,6 +1,6 @@
 // Ukrainian (formal address).
 
-import type { LoginMessages } from '../ui/login-messages.ts';
+import type { LoginMessages } from '../core/messages.ts';
 import { countsIn, finished } from '../ui/plurals.ts';
 
 const { number, plural, seconds } = countsIn<'one' | 'few' | 'many' | 'other'>('uk');

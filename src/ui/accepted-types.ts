@@ -1,8 +1,8 @@
 // Names the types of an `accept` list for users.
 
+import type { Messages } from '../core/messages.ts';
 import { rulesOf } from '../core/names.ts';
 import type { Format } from './format.ts';
-import type { Messages } from './messages.ts';
 
 /** The usual extension of media types whose own name says less. */
 const EXTENSIONS = new Map(

@@ -3,13 +3,13 @@
 
 import type { Change, ChangeMap } from '../core/changes.ts';
 import type { ErrorCode } from '../core/errors.ts';
+import type { Messages } from '../core/messages.ts';
 import { shownText } from '../core/names.ts';
 import { hasActive, isSettled, needsUser, type Phase } from '../core/phases.ts';
 import type { AuthState, FileSnapshot, Snapshot } from '../core/types.ts';
 import { runAfter, runUntil, sleep } from '../core/wait.ts';
 import { sharedReason } from './causes.ts';
 import type { Format } from './format.ts';
-import type { Messages } from './messages.ts';
 import { withSignInReason } from './sign-in-reason.ts';
 import { leftOf } from './views/file-row.ts';
 import { refusalOf } from './views/rejections.ts';

@@ -1,13 +1,11 @@
 // Warns about texts of the page (`messages`) that the element does not have, or cannot use. Loaded only on pages that set texts.
 
+import type { FormMessages } from '../core/messages.ts';
 import { warnOnceHere } from '../core/warn.ts';
-import type { LoginMessages } from './login-messages.ts';
-import { ENGLISH, type Messages } from './messages.ts';
+import { ENGLISH } from './messages.ts';
 
 /** Types of the texts of the sign-in form. Its texts are in a part that only pages with the form load. */
-export const LOGIN_TEXT_TYPES: Readonly<
-  Record<Exclude<keyof LoginMessages, keyof Messages>, 'string' | 'function' | 'object'>
-> = {
+export const LOGIN_TEXT_TYPES: Readonly<Record<keyof FormMessages, 'string' | 'function' | 'object'>> = {
   email: 'string',
   password: 'string',
   show: 'string',

@@ -2,12 +2,12 @@
 
 import type { PropertyValues } from 'lit';
 import type { Change, CompletedDetail } from '../core/changes.ts';
+import type { Messages } from '../core/messages.ts';
 import { shownText } from '../core/names.ts';
 import { needsUser } from '../core/phases.ts';
 import type { FileId, FileSnapshot, Snapshot } from '../core/types.ts';
 import { CurrentUser } from '../core/user.ts';
 import { dismissNotice, tell } from './form-notice.ts';
-import type { Messages } from './messages.ts';
 import { listenOnPage } from './page.ts';
 import { Press } from './press.ts';
 import { property } from './property.ts';

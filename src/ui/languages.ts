@@ -2,7 +2,7 @@
 // `secure-uploader/locales` sets `textsFor`; without it, all texts stay English.
 
 import type { ReactiveControllerHost } from 'lit';
-import type { LoginMessages } from './login-messages.ts';
+import type { LoginMessages } from '../core/messages.ts';
 
 /** An element with texts. */
 export interface TextHost extends ReactiveControllerHost, HTMLElement {

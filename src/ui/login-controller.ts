@@ -2,10 +2,10 @@
 // password managers see the inputs.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { LoginMessages } from '../core/messages.ts';
 import type { Settings } from '../core/settings-table.ts';
 import type { Snapshot } from '../core/types.ts';
 import { loadEarly, whenIdle } from '../core/wait.ts';
-import type { LoginMessages } from './login-messages.ts';
 import type { SecureUploaderLogin } from './secure-uploader-login.ts';
 import type { Idp } from './views/login.ts';
 

@@ -1,14 +1,17 @@
 // English texts of the sign-in form. A page can override each text through the element's property `messages`.
 
-import { ENGLISH, type Messages } from './messages.ts';
+import type { LoginMessages } from '../core/messages.ts';
+import { ENGLISH } from './messages.ts';
 
-const OWN = {
+/** All texts of the sign-in form in English. */
+export const ENGLISH_LOGIN: LoginMessages = Object.freeze<LoginMessages>({
+  ...ENGLISH,
   email: 'Email address',
   password: 'Password',
   show: 'Show password',
   hide: 'Hide password',
   logIn: 'Sign in',
-  signInWith: (label: string) => `Sign in with ${label}`,
+  signInWith: (label) => `Sign in with ${label}`,
   account: 'Account type',
   busy: 'One moment…',
   chooseTitle: "How do you want to verify it's you?",
@@ -22,24 +25,18 @@ const OWN = {
     code: 'Code',
   },
   code: 'Code',
-  sentTo: (where: string) => `Sent to ${where}.`,
-  attemptsLeft: (count: number) => (count === 1 ? '1 attempt left.' : `${count} attempts left.`),
+  sentTo: (where) => `Sent to ${where}.`,
+  attemptsLeft: (count) => (count === 1 ? '1 attempt left.' : `${count} attempts left.`),
   verify: 'Confirm',
   usePasskey: 'Use passkey',
   waitText: 'Open the app on your phone and approve the request. This page updates automatically.',
-  waitNumber: (number: string) => `Select ${number} on your phone.`,
+  waitNumber: (number) => `Select ${number} on your phone.`,
   sendAgain: 'Send again',
-  sendAgainIn: (seconds: number) => `Send again in ${seconds} s`,
+  sendAgainIn: (seconds) => `Send again in ${seconds} s`,
   otherMethod: 'Try another way',
   startOver: 'Start over',
   inWindow: 'Open sign-in window',
   otherJar: "Your browser doesn't support signing in here. Use the sign-in window instead.",
   framed: "For your security, you can't sign in on an embedded page. Open the page in its own tab.",
   shownElsewhere: 'Use the sign-in form already shown on this page.',
-};
-
-/** Texts of the sign-in form, including the texts that the form shares with the uploader. */
-export type LoginMessages = Messages & Readonly<typeof OWN>;
-
-/** All texts of the sign-in form in English. */
-export const ENGLISH_LOGIN: LoginMessages = Object.freeze({ ...ENGLISH, ...OWN });
+});

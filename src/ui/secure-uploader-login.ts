@@ -5,13 +5,14 @@ import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit'
 import type { AuthOptions, CredentialField } from '../core/auth-options.ts';
 import type { Change } from '../core/changes.ts';
 import { createSettings } from '../core/config.ts';
+import type { LoginMessages } from '../core/messages.ts';
 import type { Settings } from '../core/settings-table.ts';
 import type { AuthSnapshot } from '../core/types.ts';
 import { runAfter } from '../core/wait.ts';
 import { openSignIn, type SignIn } from '../engine/sign-in.ts';
 import { Countdown } from './countdown.ts';
 import { textsOf } from './languages.ts';
-import { ENGLISH_LOGIN, type LoginMessages } from './login-messages.ts';
+import { ENGLISH_LOGIN } from './login-messages.ts';
 import { onlyOn, property } from './property.ts';
 import { adopt } from './styles/css.ts';
 import { login } from './styles/login.ts';

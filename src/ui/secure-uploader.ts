@@ -3,6 +3,7 @@
 import type { PropertyValues, TemplateResult } from 'lit';
 import type { Change, TokenInput } from '../core/changes.ts';
 import { listOf } from '../core/list-of.ts';
+import type { LoginMessages, Messages } from '../core/messages.ts';
 import { hasActive } from '../core/phases.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types.ts';
 import type { Diagnosis } from '../engine/trace.ts';
@@ -14,8 +15,7 @@ import { FormControl } from './form-control.ts';
 import { createFormat, type Format } from './format.ts';
 import { showState } from './host-states.ts';
 import { textsOf } from './languages.ts';
-import type { LoginMessages } from './login-messages.ts';
-import { ENGLISH, type Messages } from './messages.ts';
+import { ENGLISH } from './messages.ts';
 import { pickHandles } from './pick-file.ts';
 import { cameraOf, property, wordOf } from './property.ts';
 import { readHandles, readInput } from './read-drop.ts';

@@ -1,11 +1,11 @@
 // Cancel and remove by button or key: which files, what is said about it, and Ctrl+Z. The engine has the command and its time.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { Messages } from '../core/messages.ts';
 import { shownText } from '../core/names.ts';
 import type { FileId, FileSnapshot } from '../core/types.ts';
 import type { Undo, Undoable } from '../engine/undo.ts';
 import { focusRow } from './focus-controller.ts';
-import type { Messages } from './messages.ts';
 import { listenOnPage } from './page.ts';
 import type { UndoNotice } from './views/state.ts';
 

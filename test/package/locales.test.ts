@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
 import { ERROR_CODES, isRetryable } from '../../src/core/error-codes.ts';
+import type { LoginMessages } from '../../src/core/messages.ts';
 import { createFormat } from '../../src/ui/format.ts';
-import { ENGLISH_LOGIN, type LoginMessages } from '../../src/ui/login-messages.ts';
+import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
 import { printSize } from './sizes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

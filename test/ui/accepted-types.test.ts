@@ -1,10 +1,11 @@
 // Names of the types of `accept` for users.
 
 import { expect } from '@open-wc/testing';
+import type { Messages } from '../../src/core/messages.ts';
 import de from '../../src/locales/de.ts';
 import { acceptedTypes } from '../../src/ui/accepted-types.ts';
 import { createFormat } from '../../src/ui/format.ts';
-import { ENGLISH, type Messages } from '../../src/ui/messages.ts';
+import { ENGLISH } from '../../src/ui/messages.ts';
 
 const shown = (accept: string, messages: Messages = ENGLISH): string =>
   acceptedTypes(accept, messages, createFormat(messages.locale));

@@ -3,9 +3,10 @@
 import { expect } from '@open-wc/testing';
 import { file, STATES } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
+import type { LoginMessages } from '../../src/core/messages.ts';
 import german from '../../src/locales/de.ts';
 import { createFormat } from '../../src/ui/format.ts';
-import { ENGLISH_LOGIN, type LoginMessages } from '../../src/ui/login-messages.ts';
+import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
 import { longer, rewritten } from './pseudo.ts';
 import { show } from './show.ts';
 import { all, isLeftOut } from './support.ts';

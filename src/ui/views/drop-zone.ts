@@ -1,9 +1,9 @@
 // The drop zone: one line above the list, or large while the list is empty and `layout` is `area`.
 
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Messages } from '../../core/messages.ts';
 import { acceptedTypes } from '../accepted-types.ts';
 import type { Format } from '../format.ts';
-import type { Messages } from '../messages.ts';
 import { button } from './buttons.ts';
 import { uploadIcon } from './icons.ts';
 import type { FrameCommands, FrameState, Rules } from './state.ts';

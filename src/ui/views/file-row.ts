@@ -2,11 +2,11 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { canRetry } from '../../core/error-codes.ts';
+import type { Messages } from '../../core/messages.ts';
 import { nextName, shownText } from '../../core/names.ts';
 import { isActive, isSettled } from '../../core/phases.ts';
 import type { ErrorSnapshot, FileSnapshot } from '../../core/types.ts';
 import type { Format } from '../format.ts';
-import type { Messages } from '../messages.ts';
 import { folderOf } from '../row-order.ts';
 import { button } from './buttons.ts';
 import { closeIcon, fileIcon, pauseIcon, resumeIcon, retryIcon, undoIcon } from './icons.ts';

@@ -2,9 +2,9 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { CredentialField } from '../../core/auth-options.ts';
+import type { LoginMessages } from '../../core/messages.ts';
 import type { AuthSnapshot } from '../../core/types.ts';
 import type { Challenge, Method, SignIn } from '../../engine/sign-in.ts';
-import type { LoginMessages } from '../login-messages.ts';
 
 /** An identity provider. `federated` ones have their own sign-in page. */
 export interface Idp {

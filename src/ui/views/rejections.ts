@@ -1,10 +1,10 @@
 // Shows rejected files and the reasons, until the user dismisses them.
 
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Messages } from '../../core/messages.ts';
 import { shownText } from '../../core/names.ts';
 import type { Rejection } from '../../core/types.ts';
 import { acceptedTypes } from '../accepted-types.ts';
-import type { Messages } from '../messages.ts';
 import { button } from './buttons.ts';
 import { alertIcon, closeIcon } from './icons.ts';
 import type { Commands, WidgetState } from './state.ts';

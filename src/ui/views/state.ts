@@ -1,12 +1,12 @@
 // The parameters of the views: state and commands. Views are pure functions.
 
 import type { FileRules } from '../../core/config.ts';
+import type { Messages } from '../../core/messages.ts';
 import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../../core/types.ts';
 import type { Spoken } from '../announcer.ts';
 import type { Causes } from '../causes.ts';
 import type { Format } from '../format.ts';
 import type { ThumbnailOf } from '../late-thumbnails.ts';
-import type { Messages } from '../messages.ts';
 import type { Line } from '../row-order.ts';
 import type { LoadFailure } from '../uploads-controller.ts';
 
