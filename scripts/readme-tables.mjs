@@ -8,7 +8,7 @@ import ts from 'typescript';
 import { attributeOf, createSettings, PROTECTING } from '../src/core/config.ts';
 import { canRetry, ERROR_CODES } from '../src/core/error-codes.ts';
 import { SETTINGS } from '../src/core/settings-table.ts';
-import { ENGLISH } from '../src/ui/messages.ts';
+import { ENGLISH } from '../src/locales/en.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scratch = 'node_modules/.cache/secure-uploader-manifest';

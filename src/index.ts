@@ -36,8 +36,8 @@ export type {
 } from './core/types.ts';
 export type { Diagnosis, Problem, Span } from './engine/trace.ts';
 export type { UploaderOptions } from './engine/uploader-options.ts';
+export { ENGLISH } from './locales/en.ts';
 export type { AuthRedirectDetail, FileAddDetail, SecureUploaderEventMap } from './ui/event-map.ts';
-export { ENGLISH } from './ui/messages.ts';
 export { SecureUploader } from './ui/secure-uploader.ts';
 export type { LoginTag, UploaderProps, UploaderTag } from './ui/tag.ts';
 export type { Idp } from './ui/views/login.ts';

@@ -2,7 +2,7 @@
 
 import { defineLogin } from './ui/secure-uploader-login.ts';
 
-export { ENGLISH_LOGIN } from './ui/login-messages.ts';
+export { ENGLISH_LOGIN } from './locales/en-login.ts';
 export { SecureUploaderLogin } from './ui/secure-uploader-login.ts';
 
 defineLogin();

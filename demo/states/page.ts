@@ -1,12 +1,12 @@
 // Every state of the element, in the look that the visitor selects.
 
 import type { Messages } from '../../src/core/messages.ts';
-import { ENGLISH } from '../../src/ui/messages.ts';
+import { ENGLISH } from '../../src/locales/en.ts';
 import { addThemes, applyLook } from '../look.ts';
 import { showState, TITLES, translate } from './states.ts';
 import { WidgetFixture } from './widget-fixture.ts';
 
-const LOCALES = import.meta.glob<Messages>('../../src/locales/*.ts', { import: 'default' });
+const LOCALES = import.meta.glob<Messages>(['../../src/locales/*.ts', '!**/en*.ts'], { import: 'default' });
 const form = document.querySelector<HTMLFormElement>('#look') as HTMLFormElement;
 const place = document.querySelector('#states') as Element;
 const [theme, , language, direction] = form.querySelectorAll('select');

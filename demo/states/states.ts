@@ -1,8 +1,8 @@
 // The states that the site and the pictures show, by name.
 
 import type { Messages } from '../../src/core/messages.ts';
+import { ENGLISH } from '../../src/locales/en.ts';
 import { createFormat } from '../../src/ui/format.ts';
-import { ENGLISH } from '../../src/ui/messages.ts';
 import { STATES } from './snapshots.ts';
 import type { WidgetFixture } from './widget-fixture.ts';
 

@@ -1,6 +1,6 @@
 // All error codes, and how each is handled.
 
-/** How an error is handled. The text for users is in `src/ui/messages.ts`. */
+/** How an error is handled. The text for users is in `src/locales/en.ts`. */
 interface CodeFacts {
   /**
    * `automatic`: the engine retries, and the user can. `put-only`: the same, but the engine retries only PUTs, since the service

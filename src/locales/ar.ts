@@ -1,7 +1,7 @@
 // Arabic. The plural forms `one` and `two` contain no digits.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished, isolated } from '../ui/plurals.ts';
+import { countsIn, finished, isolated } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn<'zero' | 'one' | 'two' | 'few' | 'many'>('ar');
 // Genitive, because the texts use this noun only after a verbal noun or a preposition.

@@ -1,7 +1,7 @@
 // German (formal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished, stopped } from '../ui/plurals.ts';
+import { countsIn, finished, stopped } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('de');
 const files = plural({ one: '# Datei', other: '# Dateien' });

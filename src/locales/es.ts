@@ -1,7 +1,7 @@
 // Spanish (informal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../ui/plurals.ts';
+import { countsIn, finished } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('es', 'de');
 const files = plural({ one: '# archivo', other: '# archivos' });

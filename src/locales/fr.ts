@@ -1,7 +1,7 @@
 // French (formal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../ui/plurals.ts';
+import { countsIn, finished } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('fr', 'de');
 // “De” is shortened before a vowel.

@@ -1,7 +1,7 @@
 // Hebrew (gender-neutral: infinitives and impersonal forms).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished, isolated } from '../ui/plurals.ts';
+import { countsIn, finished, isolated } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn<'one' | 'two' | 'other'>('he');
 const files = plural({ one: 'קובץ אחד', two: 'שני קבצים', other: '# קבצים' });

@@ -1,7 +1,7 @@
 // Hindi (formal address). Verbs agree with "फ़ाइल", which is feminine.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../ui/plurals.ts';
+import { countsIn, finished } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('hi');
 const files = plural({ one: '# फ़ाइल', other: '# फ़ाइलें' });

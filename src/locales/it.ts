@@ -1,7 +1,7 @@
 // Italian (informal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../ui/plurals.ts';
+import { countsIn, finished } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('it', 'di');
 const files = plural({ one: '# file', other: '# file' });

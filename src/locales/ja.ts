@@ -1,7 +1,7 @@
 // Japanese. Nouns have no plural.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../ui/plurals.ts';
+import { countsIn, finished } from '../core/plurals.ts';
 
 const { number, seconds } = countsIn('ja');
 const files = (count: number): string => `${number(count)} 個のファイル`;

@@ -1,7 +1,7 @@
 // Korean (formal polite). Nouns have no plural after a number.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../ui/plurals.ts';
+import { countsIn, finished } from '../core/plurals.ts';
 
 const { number, seconds } = countsIn('ko');
 const files = (count: number): string => `파일 ${number(count)}개`;

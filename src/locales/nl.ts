@@ -1,7 +1,7 @@
 // Dutch (informal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../ui/plurals.ts';
+import { countsIn, finished } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('nl');
 const files = plural({ one: '# bestand', other: '# bestanden' });

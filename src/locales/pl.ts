@@ -1,7 +1,7 @@
 // Polish (informal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished, stopped } from '../ui/plurals.ts';
+import { countsIn, finished, stopped } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn<'one' | 'few' | 'many' | 'other'>('pl');
 const files = plural({ one: '# plik', few: '# pliki', many: '# plików', other: '# pliku' });

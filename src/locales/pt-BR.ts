@@ -1,7 +1,7 @@
 // Brazilian Portuguese.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../ui/plurals.ts';
+import { countsIn, finished } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('pt-BR', 'de');
 const files = plural({ one: '# arquivo', other: '# arquivos' });

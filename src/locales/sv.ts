@@ -1,7 +1,7 @@
 // Swedish (informal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../ui/plurals.ts';
+import { countsIn, finished } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('sv');
 const files = plural({ one: '# fil', other: '# filer' });

@@ -1,7 +1,7 @@
 // Turkish (formal address). A noun after a number is singular.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../ui/plurals.ts';
+import { countsIn, finished } from '../core/plurals.ts';
 
 const { number, seconds } = countsIn('tr');
 const files = (count: number): string => `${number(count)} dosya`;

@@ -1,7 +1,7 @@
 // Ukrainian (formal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../ui/plurals.ts';
+import { countsIn, finished } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn<'one' | 'few' | 'many' | 'other'>('uk');
 const files = plural({ one: '# файл', few: '# файли', many: '# файлів', other: '# файлу' });

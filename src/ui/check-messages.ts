@@ -2,7 +2,7 @@
 
 import type { FormMessages } from '../core/messages.ts';
 import { warnOnceHere } from '../core/warn.ts';
-import { ENGLISH } from './messages.ts';
+import { ENGLISH } from '../locales/en.ts';
 
 /** Types of the texts of the sign-in form. Its texts are in a part that only pages with the form load. */
 export const LOGIN_TEXT_TYPES: Readonly<Record<keyof FormMessages, 'string' | 'function' | 'object'>> = {

@@ -17,7 +17,7 @@ export interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly files: readonly string[];
-  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>> | null>>;
   readonly dependencies: Readonly<Record<string, string>>;
 }
 

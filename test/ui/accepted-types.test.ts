@@ -3,9 +3,9 @@
 import { expect } from '@open-wc/testing';
 import type { Messages } from '../../src/core/messages.ts';
 import de from '../../src/locales/de.ts';
+import { ENGLISH } from '../../src/locales/en.ts';
 import { acceptedTypes } from '../../src/ui/accepted-types.ts';
 import { createFormat } from '../../src/ui/format.ts';
-import { ENGLISH } from '../../src/ui/messages.ts';
 
 const shown = (accept: string, messages: Messages = ENGLISH): string =>
   acceptedTypes(accept, messages, createFormat(messages.locale));

@@ -5,7 +5,7 @@ import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { Change } from '../../src/core/changes.ts';
 import type { SecureUploader } from '../../src/define.ts';
 import type { AuthState, FileSnapshot, Phase } from '../../src/index.ts';
-import { ENGLISH } from '../../src/ui/messages.ts';
+import { ENGLISH } from '../../src/locales/en.ts';
 import { addFault, uniqueName } from '../service/reference.ts';
 import { stopClock } from '../support/clock.ts';
 import { world } from '../support/world.ts';

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { resetMouse, sendMouse } from '@web/test-runner-commands';
-import { ENGLISH } from '../../src/ui/messages.ts';
+import { ENGLISH } from '../../src/locales/en.ts';
 import { freshFile } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { fileReaches, world } from '../support/world.ts';

@@ -6,7 +6,7 @@ import { file, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import { isRetryable } from '../../src/core/error-codes.ts';
 import type { ErrorCode, FileSnapshot } from '../../src/index.ts';
-import { ENGLISH } from '../../src/ui/messages.ts';
+import { ENGLISH } from '../../src/locales/en.ts';
 import { show } from './show.ts';
 import { all, button, one, shown, textOf } from './support.ts';
 

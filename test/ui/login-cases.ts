@@ -1,7 +1,7 @@
 // Steps of the sign-in form, each with its state and one line for each expected heading, message, field and button.
 
 import type { AuthSnapshot, ErrorCode } from '../../src/index.ts';
-import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
+import { ENGLISH_LOGIN } from '../../src/locales/en-login.ts';
 import type { LoginView } from '../../src/ui/views/login.ts';
 
 type Challenge = NonNullable<LoginView['challenge']>;

@@ -3,7 +3,7 @@
 
 import { expect } from '@open-wc/testing';
 import { render } from 'lit';
-import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
+import { ENGLISH_LOGIN } from '../../src/locales/en-login.ts';
 import { login } from '../../src/ui/styles/login.ts';
 import { loginStep } from '../../src/ui/views/login.ts';
 import { STEPS, viewOf } from './login-cases.ts';

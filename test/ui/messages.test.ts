@@ -3,8 +3,8 @@
 import { expect, fixture, html } from '@open-wc/testing';
 import { ENGLISH, ERROR_CODES } from '../../src/index.ts';
 import '../../src/define.ts';
+import { ENGLISH_LOGIN } from '../../src/locales/en-login.ts';
 import { LOGIN_TEXT_TYPES } from '../../src/ui/check-messages.ts';
-import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
 import { settled } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 

@@ -10,7 +10,7 @@ import type {
   Rejection,
   Snapshot,
 } from '../../src/index.ts';
-import { ENGLISH } from '../../src/ui/messages.ts';
+import { ENGLISH } from '../../src/locales/en.ts';
 import type { WidgetState } from '../../src/ui/views/state.ts';
 import type { Shown } from './show.ts';
 

@@ -1,8 +1,8 @@
 // The frame of a row of the list, which files and folders share: badge, name, progress, status and buttons.
 
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Messages } from '../../core/messages.ts';
 import type { Phase } from '../../core/phases.ts';
-import type { Messages } from '../messages.ts';
 import { type ButtonOptions, button } from './buttons.ts';
 import { alertIcon, doneIcon } from './icons.ts';
 import { menu } from './menu.ts';

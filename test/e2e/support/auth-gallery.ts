@@ -1,6 +1,6 @@
 // Shows any step of the sign-in form without a service, for screenshots and tests: `?state=totp&dir=rtl&zoom=2`.
 import { render } from 'lit';
-import { ENGLISH_LOGIN } from '../../../src/ui/login-messages.ts';
+import { ENGLISH_LOGIN } from '../../../src/locales/en-login.ts';
 import { adopt } from '../../../src/ui/styles/css.ts';
 import { login } from '../../../src/ui/styles/login.ts';
 import { type LoginView, loginStep } from '../../../src/ui/views/login.ts';

@@ -1,7 +1,7 @@
 // English texts of the sign-in form. A page can override each text through the element's property `messages`.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { ENGLISH } from './messages.ts';
+import { ENGLISH } from './en.ts';
 
 /** All texts of the sign-in form in English. */
 export const ENGLISH_LOGIN: LoginMessages = Object.freeze<LoginMessages>({

@@ -1,7 +1,7 @@
 // Numbers, plural forms and sentences that all locales share.
 
 import { expect } from '@open-wc/testing';
-import { countsIn, finished, isolated, stopped } from '../../src/ui/plurals.ts';
+import { countsIn, finished, isolated, stopped } from '../../src/core/plurals.ts';
 
 describe('counts in a language', () => {
   it('have the number, the plural form and the seconds of the language', () => {
