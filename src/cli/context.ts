@@ -2,6 +2,8 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { resolveUrl } from '../core/addresses.ts';
+import { isBelow } from '../service/http.ts';
 import { SESSION_HEADER } from '../service/wire.ts';
 import { listIn, openBatch } from './batches.ts';
 import { type Dialect, negotiate } from './dialect.ts';
@@ -102,10 +104,10 @@ export class Context {
       ...{ commit: commitPath, cancel: cancelPath, batch: batchPath },
     }[operation];
     if (path === undefined) throw new Skip(`there is no ${operation} operation`);
-    const { href } = new URL(/^https?:/.test(path) ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`);
+    const url = resolveUrl(baseUrl, path);
     // Requests below the base URL have the token.
-    if (!href.startsWith(`${baseUrl}/`)) throw new Skip(`${path} is not below the base URL`);
-    return href;
+    if (!isBelow(baseUrl, url)) throw new Skip(`${path} is not below the base URL`);
+    return url.href;
   }
 
   methodOf = (operation: Operation): string => (operation === 'cancel' ? 'DELETE' : 'POST');

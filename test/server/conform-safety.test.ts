@@ -131,7 +131,8 @@ test('requests with the token are sent only below the base URL', async (t) => {
     called.push(url);
     response.end('{}');
   });
-  for (const path of [`${origin}/other`, `${origin}/api.other`, '/../other', '%2e%2e/other'])
+  const paths = [`${origin}/other`, `${origin}/api.other`, '/../other', '%2e%2e/other'];
+  for (const path of [...paths, '..%2fother', '%252e%252e/other'])
     await assert.rejects(
       runConform({ 'base-url': `${origin}/api`, 'parent-id': 'a', token: 'a', 'session-path': path }),
       { message: /is not below the base URL$/ },
