@@ -69,7 +69,7 @@ export const settingsMutations = [
     rule: 'D55',
     says: 'The id of a session is in no event and no form value if its header contains it, or if `profile.sessionHeader` has computed the header. One limit: `commit` of `upload-completed` is the response of the service as it is, which may repeat the id',
     file: 'src/service/wire.ts',
-    before: 'value !== header && !hasText(body, value);',
+    before: 'value !== answer.header(SESSION_HEADER) && !hasText(body, value);',
     after: 'value === undefined;',
     test: 'test/engine/secret-id.test.ts',
     title: 'if the page computes the header',

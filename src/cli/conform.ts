@@ -1,5 +1,6 @@
 // Runs all checks, one after the other.
 
+import { isFromElsewhere } from '../service/wire.ts';
 import type { Check } from './check.ts';
 import { AUTH_CHECKS } from './checks/auth.ts';
 import { BATCH_CHECKS } from './checks/batch.ts';
@@ -9,7 +10,7 @@ import { PRESIGN_CHECKS } from './checks/presign.ts';
 import { PUT_CHECKS } from './checks/put.ts';
 import { SESSION_CHECKS } from './checks/session.ts';
 import { Context } from './context.ts';
-import { type Exchange, isFields } from './exchange.ts';
+import { answerFor, type Exchange } from './exchange.ts';
 import { type Finding, fail, Skip, skip } from './finding.ts';
 import type { Options } from './options.ts';
 
@@ -90,9 +91,9 @@ export async function conform(options: Options): Promise<Report> {
  * True for the response of another server or path: of a web site (HTML), or an error that lacks the field of the interface. From
  * 500 on, HTML comes from a proxy in front of the service.
  */
-const isOfAnother = ({ status, headers, json }: Exchange): boolean =>
-  (status < 500 && String(headers['content-type']).startsWith('text/html')) ||
-  ((status === 404 || status === 405) && !(isFields(json) && 'debuginfo' in json));
+const isOfAnother = (opened: Exchange): boolean =>
+  (opened.status < 500 && String(opened.headers['content-type']).startsWith('text/html')) ||
+  isFromElsewhere(answerFor(undefined, opened));
 
 /** Returns a finding without secrets and control characters. */
 const shownBy = ({ shown }: Context, { outcome, received, setting }: Finding): Finding => ({

@@ -4,11 +4,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { resolveUrl } from '../core/addresses.ts';
 import { isBelow } from '../service/http.ts';
-import { SESSION_HEADER } from '../service/wire.ts';
+import { isFields, readPauseMs, SESSION_HEADER, sessionBody } from '../service/wire.ts';
 import { listIn, openBatch } from './batches.ts';
-import { type Dialect, negotiate } from './dialect.ts';
-import { type Exchange, exchange, isFields, type Outgoing } from './exchange.ts';
+import type { Dialect, Entry, Piece, Upload } from './dialect.ts';
+import { answerFor, type Exchange, exchange, type Outgoing } from './exchange.ts';
 import { describe, isOk, Skip } from './finding.ts';
+import { negotiate } from './negotiate.ts';
 import type { Options } from './options.ts';
 import { FoundSettings } from './settings.ts';
 import { Shown } from './shown.ts';
@@ -16,30 +17,6 @@ import { type Address, targetOf } from './target.ts';
 
 export type Operation = 'open' | 'presign' | 'commit' | 'cancel' | 'batch';
 export const OPERATIONS: readonly Operation[] = ['open', 'presign', 'commit', 'cancel', 'batch'];
-
-/** A chunk that the checks create. */
-export interface Piece {
-  readonly bytes: Uint8Array;
-  /** Lower-case hex. */
-  readonly hash: string;
-}
-
-/** What the service returned for a chunk. */
-export interface Entry {
-  readonly url: string | undefined;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly receipt: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-/** A session whose chunks are presigned. */
-export interface Upload {
-  readonly session: string;
-  readonly pieces: readonly Piece[];
-  readonly entries: readonly (Entry | undefined)[];
-  readonly presigned: Exchange;
-}
 
 /** The upload of a file of two chunks. Ends with the first step that failed. */
 export interface Round {
@@ -194,8 +171,8 @@ export class Context {
   /** The response to the first batch, which opens a file. */
   batch = (): Promise<Exchange> =>
     this.once('file in a batch', async () => {
-      const { bodyOf } = await this.dialect();
-      const file = { ...this.sessionBody(), ...bodyOf([this.piece(SMALL_PART)]) };
+      const dialect = await this.dialect();
+      const file = { ...this.sessionBody(), ...dialect.presignBody([this.piece(SMALL_PART)]) };
       return openBatch(this, [file]);
     });
 
@@ -208,8 +185,8 @@ export class Context {
 
   sessionBody(change: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
     const { parentId, fields } = this.options;
-    const name = `conform-${randomBytes(6).toString('hex')}.bin`;
-    return { ...fields, parent_id: parentId, file_name: name, file_size: SMALL_PART, ...change };
+    const fileName = `conform-${randomBytes(6).toString('hex')}.bin`;
+    return { ...fields, ...sessionBody({ parentId, fileName, fileSize: SMALL_PART }), ...change };
   }
 
   /** The first session. */
@@ -232,7 +209,7 @@ export class Context {
     // For BLAKE3, which Node does not have, the hash is random, and the bytes are not sent.
     const { hash } = this.options;
     const digest = hash === 'blake3' ? randomBytes(32) : createHash('sha256').update(bytes).digest();
-    return { bytes, hash: digest.toString('hex') };
+    return { bytes, sizeBytes, hash: digest.toString('hex') };
   }
 
   /** Opens a session for a file of these sizes, and resolves with the value of its header. */
@@ -247,7 +224,7 @@ export class Context {
 
   async presign(session: string, pieces: readonly Piece[], given: CallOptions = {}): Promise<Exchange> {
     const dialect = await this.dialect();
-    return this.call('presign', { session, body: dialect.bodyOf(pieces), ...given });
+    return this.call('presign', { session, body: dialect.presignBody(pieces), ...given });
   }
 
   /** Opens a session and presigns new chunks of these sizes. */
@@ -263,21 +240,8 @@ export class Context {
     return { session, pieces, entries, presigned };
   }
 
-  async entriesOf({ json }: Exchange, pieces: readonly Piece[]): Promise<(Entry | undefined)[]> {
-    const dialect = await this.dialect();
-    const chunks = isFields(json) && isFields(json.chunks) ? json.chunks : {};
-    return pieces.map((piece, position) => {
-      const fields = dialect.entryOf(chunks, pieces.length, piece, position);
-      if (!isFields(fields)) return undefined;
-      const { upload_url: url, receipt, method, headers } = fields;
-      return {
-        url: typeof url === 'string' && url !== '' ? url : undefined,
-        method: typeof method === 'string' ? method.toUpperCase() : 'PUT',
-        headers: isFields(headers) ? (headers as Record<string, string>) : {},
-        receipt: typeof receipt === 'string' ? receipt : '',
-        fields,
-      };
-    });
+  async entriesOf(response: Exchange, pieces: readonly Piece[]): Promise<(Entry | undefined)[]> {
+    return (await this.dialect()).entriesOf(response, pieces);
   }
 
   /** Sends a chunk as a page does. `change` replaces parts of the request. */
@@ -298,8 +262,9 @@ export class Context {
   /** Resolves after `ms`. Rejects when the time of the run is over. */
   wait = (ms: number): Promise<void> => wait(ms, undefined, { signal: this.signal });
 
-  #pause({ headers }: Exchange): Promise<void> {
-    return this.wait(Math.min(Number(headers['retry-after'] ?? 1) * 1000 || 1000, LONGEST_PAUSE_MS));
+  /** Waits as long as the response says, also if a page could not read that. */
+  #pause(response: Exchange): Promise<void> {
+    return this.wait(readPauseMs(answerFor(undefined, response), LONGEST_PAUSE_MS) || 1000);
   }
 
   async #send(request: Omit<Outgoing, 'signal' | 'target'>, target?: Address): Promise<Exchange> {
@@ -313,10 +278,9 @@ export class Context {
     change: Readonly<Record<string, unknown>> = {},
     given: CallOptions = {},
   ): Promise<Exchange> {
-    const { encode } = await this.dialect();
-    const hashes = upload.pieces.map(({ hash }) => encode(hash));
-    const receipts = upload.entries.map((entry) => entry?.receipt ?? '');
-    return this.call('commit', { session: upload.session, body: { hashes, receipts, ...change }, ...given });
+    const dialect = await this.dialect();
+    const body = { ...dialect.commitBody(upload), ...change };
+    return this.call('commit', { session: upload.session, body, ...given });
   }
 
   /** Commits until the service has completed the file. Resolves with all responses. */

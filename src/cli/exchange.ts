@@ -5,6 +5,8 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
+import type { Answer } from '../service/http.ts';
+import { isFields } from '../service/wire.ts';
 import type { Address } from './target.ts';
 
 export interface Exchange {
@@ -93,9 +95,6 @@ function parse(text: string): unknown {
   }
 }
 
-export const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
-
 const listOf = (value: string | string[] | undefined): string[] =>
   String(value ?? '')
     .split(',')
@@ -111,6 +110,18 @@ export function isExposed({ headers }: Exchange, name: string): boolean {
   const exposed = listOf(headers['access-control-expose-headers']);
   return exposed.includes('*') || exposed.includes(name.toLowerCase());
 }
+
+/** Returns a response as the uploader reads it. In a page of another origin, it can read only the headers that are exposed. */
+export const answerFor = (origin: string | undefined, response: Exchange): Answer => ({
+  status: response.status,
+  address: '',
+  body: response.json,
+  isEmpty: response.text.trim() === '',
+  header: (name) => {
+    const isShown = origin === undefined || isExposed(response, name);
+    return isShown ? (response.headers[name.toLowerCase()]?.toString() ?? null) : null;
+  },
+});
 
 /** Returns true if the response to a preflight allows the method. */
 export function allowsMethod({ headers }: Exchange, method: string): boolean {

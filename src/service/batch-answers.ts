@@ -28,6 +28,12 @@ export function isSessionInBody(answer: Answer, sessionOf: (answer: Answer) => s
   }
 }
 
+/** Returns the answers as they are; `undefined` if there is no list of them. */
+export function listOfAnswers({ body }: Answer): readonly unknown[] | undefined {
+  const { answers } = Object(body) as { readonly answers?: unknown };
+  return Array.isArray(answers) ? answers : undefined;
+}
+
 /**
  * Returns the answers of all files, as those of single calls; `undefined` for one that is not valid. Returns `undefined` if there
  * is not one for each of `count` files. Throws `bad-response` if the response is not JSON, for example from a proxy.
@@ -37,12 +43,12 @@ export function answersOf(response: Answer, count: number): readonly (Answer | u
     throw new UploaderError('bad-response', 'The response to a batch is not JSON', {
       status: response.status,
     });
-  const { answers } = Object(response.body) as { readonly answers?: unknown };
-  if (!Array.isArray(answers) || answers.length !== count) return undefined;
-  return answers.map((own) => answerOf(own, response));
+  const answers = listOfAnswers(response);
+  return answers?.length === count ? answers.map((own) => answerOf(own, response)) : undefined;
 }
 
-function answerOf(own: unknown, { address, header }: Answer): Answer | undefined {
+/** Returns the answer of a file as the response to a call of its own; `undefined` if its status is not valid. */
+export function answerOf(own: unknown, { address, header }: Answer): Answer | undefined {
   const { status, body, retry_after } = Object(own) as Record<string, unknown>;
   if (!Number.isInteger(status) || Number(status) < 200 || Number(status) > 599) return undefined;
   return {

@@ -19,17 +19,20 @@ import {
 /** Name of the header that identifies the upload session (U1). */
 export const SESSION_HEADER = 'x-service-uploadsession';
 
-const MAX_TEXT = 16_384;
+/** Longest text in a response that is used, in characters. */
+export const MAX_TEXT = 16_384;
 const MAX_DEBUG_INFO = 500;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 /** Returns a field of the object itself. Ignores inherited fields (`constructor`, `__proto__`). */
 const field = (value: unknown, name: string): unknown =>
   isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= MAX_TEXT ? value : undefined;
+/** Returns a field that is a text of 1 to 16,384 characters. */
+export const textField = (value: unknown, name: string): string | undefined => text(field(value, name));
 
 /**
  * Returns the body of `POST /files/uploadsession`. Converts the name to NFC, because macOS uses NFD. Throws `bad-config` if
@@ -49,28 +52,37 @@ export function sessionBody(
 /** Reads the session from the response to `POST /files/uploadsession` (U1). Throws `bad-response`. */
 export function readSession(answer: Answer, profile: FullProfile): Session {
   const { body } = answer;
-  const sessionId = text(field(body, 'session_id'));
+  const sessionId = textField(body, 'session_id');
   if (!isFields(body) || sessionId === undefined) throw badResponse(answer, 'The response has no session_id');
-  const header = answer.header(SESSION_HEADER);
-  const value = profile.sessionHeader
-    ? askProfile('sessionHeader', () => profile.sessionHeader?.({ body, header }))
-    : ((header || text(field(body, 'passport'))) ?? text(field(body, 'token')) ?? sessionId);
-  if (text(value) === undefined || !/^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value ?? '')) {
-    throw badResponse(answer, 'The session header is missing or not valid');
-  }
+  const value = sessionHeaderOf(answer, profile);
+  if (!isHeaderValue(value)) throw badResponse(answer, 'The session header is missing or not valid');
   const chunkSizeBytes = askProfile('chunkSize', () => profile.chunkSize?.({ body }));
   if (chunkSizeBytes !== undefined && !(Number.isSafeInteger(chunkSizeBytes) && chunkSizeBytes > 0))
     throw badResponse(answer, 'profile.chunkSize must return a whole number of bytes');
   const minChunkBytes = isMinChunkSize(profile.minChunkSize) ? profile.minChunkSize : readMinChunkBytes(body);
-  const isDerived = profile.sessionHeader !== undefined && value !== header && !hasText(body, value);
+  const isDerived =
+    profile.sessionHeader !== undefined && value !== answer.header(SESSION_HEADER) && !hasText(body, value);
   return {
     sessionId,
-    header: value as string,
+    header: value,
     ...(isDerived && { isDerived }),
     ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),
     ...(minChunkBytes !== undefined && { minChunkBytes }),
   };
 }
+
+/** Returns the value of the session header as it is, in the first of its places that has one (U1). */
+export function sessionHeaderOf(answer: Answer, { sessionHeader }: Profile): string | undefined {
+  const { body } = answer;
+  const header = answer.header(SESSION_HEADER);
+  if (sessionHeader && isFields(body))
+    return askProfile('sessionHeader', () => sessionHeader({ body, header }));
+  return (header || textField(body, 'passport')) ?? textField(body, 'token') ?? textField(body, 'session_id');
+}
+
+/** Returns true if a request can have the value of a session header. */
+export const isHeaderValue = (value: string | undefined): value is string =>
+  text(value) !== undefined && /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value ?? '');
 
 /** Returns true if `text` is a value in a response, at any depth. Without recursion: a service decides how deep a response is. */
 function hasText(body: Fields, text: unknown): boolean {
@@ -114,8 +126,8 @@ export function readTickets(
   profile: FullProfile,
   rules: TicketRules,
 ): ReadonlyMap<string, Ticket> {
-  const chunks = field(answer.body, 'chunks');
-  if (!isFields(chunks)) throw badResponse(answer, 'The response has no chunks');
+  const chunks = readChunks(answer);
+  if (!chunks) throw badResponse(answer, 'The response has no chunks');
   const find = entryFinder(chunks, hashes.length, profile);
   const nowMs = readDateMs(answer.header('Date')) ?? Date.now();
   const tickets = hashes.map((hash, position): [string, Ticket] => {
@@ -126,6 +138,12 @@ export function readTickets(
     return [hash, readTicket(answer, { entry, name, nowMs }, profile, rules)];
   });
   return new Map(tickets);
+}
+
+/** Returns the entries of the chunks in a response; `undefined` if there is no object with them. */
+export function readChunks({ body }: Answer): Fields | undefined {
+  const chunks = field(body, 'chunks');
+  return isFields(chunks) ? chunks : undefined;
 }
 
 /** Returns the function that finds the entry of a hash (U2). */
@@ -149,13 +167,16 @@ export function entryFinder(
   return (name) => field(chunks, name) ?? byLowerCase.get(name.toLowerCase());
 }
 
+/** Returns the receipt in the entry of a chunk. */
+export const readReceipt = (entry: unknown): string | undefined => textField(entry, 'receipt');
+
 function readTicket(
   answer: Answer,
   { entry, name, nowMs }: { entry: Fields; name: string; nowMs: number },
   profile: FullProfile,
   rules: TicketRules,
 ): Ticket {
-  const receipt = text(field(entry, 'receipt'));
+  const receipt = readReceipt(entry);
   if (receipt === undefined) throw badResponse(answer, 'A chunk has no receipt');
   const url = field(entry, 'upload_url');
   // A missing field does not count, because a misspelled field would mean that no byte has to be sent.
@@ -181,7 +202,8 @@ function readTicket(
   return { receipt, upload };
 }
 
-function readLifetimeMs(
+/** Returns how long the URL of an entry lives, in milliseconds; `undefined` if that is unknown. */
+export function readLifetimeMs(
   url: string,
   entry: Fields,
   nowMs: number,
@@ -253,7 +275,7 @@ export function readPauseMs(answer: Answer, longestMs?: number): number | undefi
 
 /** Returns true if something else than the service may have responded: errors of the service have `debuginfo`. */
 export const isFromElsewhere = ({ status, body }: Answer): boolean =>
-  (status === 404 || status === 405) && text(field(body, 'debuginfo')) === undefined;
+  (status === 404 || status === 405) && textField(body, 'debuginfo') === undefined;
 
 /** Returns true, and warns, if something else than the service may have responded. */
 export function warnOfPath(answer: Answer, operation: Operation): boolean {
@@ -270,7 +292,7 @@ export function warnOfPath(answer: Answer, operation: Operation): boolean {
 export function readRefusal(answer: Answer, operation: Operation, profile: FullProfile): UploaderError {
   const { status } = answer;
   const retryAfterMs = readPauseMs(answer);
-  const debugInfo = text(field(answer.body, 'debuginfo'))?.slice(0, MAX_DEBUG_INFO);
+  const debugInfo = textField(answer.body, 'debuginfo')?.slice(0, MAX_DEBUG_INFO);
   const details = { status, debugInfo };
   const says = `The service responded with ${status} to ${operation}`;
   const meaning = meaningOf(status, profile.statuses);

@@ -1,9 +1,11 @@
 // Many small files in one request (U22).
 
-import { answersOf, chunksOf, openBatch } from '../batches.ts';
+import { isFields } from '../../service/wire.ts';
+import { answersOf, listIn, openBatch } from '../batches.ts';
 import { type Check, row, table } from '../check.ts';
-import { type Context, isPending, type Piece, type Upload } from '../context.ts';
-import { differences, type Exchange, isFields, OF_THE_REQUEST } from '../exchange.ts';
+import { type Context, isPending } from '../context.ts';
+import { chunksOf, type Piece, type Upload } from '../dialect.ts';
+import { differences, type Exchange, OF_THE_REQUEST } from '../exchange.ts';
 import {
   accepted,
   describe,
@@ -41,11 +43,11 @@ interface Opened {
 /** Opens files of one chunk and of different sizes. The changes are fields of single files. */
 async function open(c: Context, ...changes: object[]): Promise<Opened> {
   await c.requireBatch();
-  const { bodyOf } = await c.dialect();
+  const dialect = await c.dialect();
   const pieces = changes.map((_, at) => c.piece(CHUNK_BYTES + at));
   const files = changes.map((change, at) => ({
     ...c.sessionBody({ file_size: CHUNK_BYTES + at }),
-    ...bodyOf(pieces.slice(at, at + 1)),
+    ...dialect.presignBody(pieces.slice(at, at + 1)),
     ...change,
   }));
   return { response: await openBatch(c, files), files, pieces };
@@ -57,22 +59,18 @@ const mixed = (c: Context): Promise<Opened> =>
 
 /** True if an answer has the chunk of its file, or none. */
 async function hasOwnChunk(c: Context, answer: Exchange, piece: Piece): Promise<boolean> {
-  const chunks = chunksOf(answer);
-  const { entryOf } = await c.dialect();
-  if (!chunks) return true;
-  if (!isFields(entryOf(chunks, 1, piece, 0))) return false;
-  // Keys that are positions are the same for all files. The storage knows the chunk.
-  if (!isFields(entryOf(chunks, 1, c.piece(1), 0)) || c.options.hash === 'blake3') return true;
+  if (!chunksOf(answer)) return true;
   const [entry] = await c.entriesOf(answer, [piece]);
-  return isOk(await c.put(entry, piece.bytes));
+  if (!entry) return false;
+  // Keys that are positions are the same for all files. The storage knows the chunk.
+  const [foreign] = await c.entriesOf(answer, [c.piece(1)]);
+  return !foreign || c.options.hash === 'blake3' || isOk(await c.put(entry, piece.bytes));
 }
 
-const committing = async (c: Context, upload: Upload, change: object = {}): Promise<object> => {
-  const { encode } = await c.dialect();
-  const hashes = upload.pieces.map(({ hash }) => encode(hash));
-  const receipts = upload.entries.map((entry) => entry?.receipt ?? '');
-  return { session: upload.session, hashes, receipts, ...change };
-};
+const committing = async (c: Context, upload: Upload): Promise<object> => ({
+  session: upload.session,
+  ...(await c.dialect()).commitBody(upload),
+});
 const commit = (c: Context, files: readonly object[], token?: string): Promise<Exchange> =>
   c.call('batch', { body: { commit: files }, ...(token !== undefined && { token }) });
 
@@ -246,11 +244,11 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       const nothing = { pieces: [], entries: [], presigned: await c.opened() };
       const alone = (await c.commitFully({ ...nothing, session: await c.session(0) })).at(-1);
       if (!alone || !isOk(alone)) throw new Skip('the service takes no empty files');
-      const { bodyOf, sessionOf } = await c.dialect();
-      const { response } = await open(c, {}, { file_size: 0, ...bodyOf([]) }, {});
+      const dialect = await c.dialect();
+      const { response } = await open(c, {}, { file_size: 0, ...dialect.presignBody([]) }, {});
       const answers = answersOf(response);
       const empty = answers[1];
-      const session = empty && isOk(empty) ? sessionOf(empty) : undefined;
+      const session = empty && isOk(empty) ? dialect.sessionOf(empty) : undefined;
       if (!empty || session === undefined || !answers.every(isOk)) return fail(describeAll(answers));
       if (Object.keys(chunksOf(empty) ?? {}).length > 0) return fail(describe(empty));
       const last = answersOf((await commitFully(c, [{ ...nothing, session }])).response);
@@ -332,9 +330,7 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       () => [],
     );
     const responses = [...opening, ...commits];
-    const all = responses.flatMap(({ json }) =>
-      isFields(json) && Array.isArray(json.answers) ? json.answers : [],
-    );
+    const all = responses.flatMap((response) => listIn(response) ?? []);
     const values = all.map((answer) => (isFields(answer) ? answer.retry_after : undefined));
     const wrong = values.find((value) => value !== undefined && !(typeof value === 'number' && value >= 0));
     return judge(wrong === undefined, wrong === undefined ? 'none, or numbers' : JSON.stringify(wrong));
@@ -361,14 +357,13 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     'a 4xx, because limits count files',
     async (c) => {
       await c.requireBatch();
-      const { encode } = await c.dialect();
-      const { hash } = c.piece(1);
-      const hashes = Array(MAX_HASHES / 2).fill(encode(hash));
+      const hash = (await c.dialect()).encode(c.piece(1).hash);
+      const hashes = Array(MAX_HASHES / 2).fill(hash);
       const [one, two] = unknowns(2);
       return refused(
         await commit(c, [
           { ...one, hashes },
-          { ...two, hashes: [...hashes, encode(hash)] },
+          { ...two, hashes: [...hashes, hash] },
         ]),
       );
     },

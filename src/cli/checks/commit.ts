@@ -1,8 +1,11 @@
 // Completing and canceling an upload.
 
+import { isDeepStrictEqual } from 'node:util';
+import { isFields, readMissing } from '../../service/wire.ts';
 import { type Check, row, table } from '../check.ts';
-import { type Context, isPending, stateOf, type Upload } from '../context.ts';
-import { differences, isFields, OF_THE_REQUEST } from '../exchange.ts';
+import { type Context, isPending, stateOf } from '../context.ts';
+import type { Upload } from '../dialect.ts';
+import { answerFor, differences, OF_THE_REQUEST } from '../exchange.ts';
 import { accepted, describe, fail, isOk, isRefused, judge, pass, quick, refused, Skip } from '../finding.ts';
 
 const SECTION = 'commit';
@@ -120,12 +123,12 @@ export const COMMIT_CHECKS: readonly Check[] = table('commit', [
       const response = await c.commit(upload);
       if (response.status !== 409)
         return isRefused(response) ? pass(`${describe(response)}; the file fails`) : fail(describe(response));
-      const { encode } = await c.dialect();
-      const missing = isFields(response.json) ? response.json.missing : undefined;
-      const expected = upload.pieces.map(({ hash }) => encode(hash));
+      const { missing } = isFields(response.json) ? response.json : {};
       if (missing === undefined) return pass('no list; the file fails');
+      const { profile } = await c.dialect();
+      const hashes = upload.pieces.map(({ hash }) => hash);
       return judge(
-        JSON.stringify(missing).toLowerCase() === JSON.stringify(expected).toLowerCase(),
+        isDeepStrictEqual(readMissing(answerFor(undefined, response), hashes, profile), hashes),
         JSON.stringify(missing),
       );
     },
@@ -145,8 +148,8 @@ export const COMMIT_CHECKS: readonly Check[] = table('commit', [
   ),
   row('too-many-chunks', 'refuses chunks with more bytes than the file', SECTION, 'a 4xx', async (c) => {
     const upload = await c.storedUpload(c.partBytes);
-    const { encode } = await c.dialect();
-    const [hash, receipt] = [encode(upload.pieces[0]?.hash ?? ''), upload.entries[0]?.receipt];
+    const dialect = await c.dialect();
+    const [hash, receipt] = [dialect.encode(upload.pieces[0]?.hash ?? ''), upload.entries[0]?.receipt];
     return refused(await c.commit(upload, { hashes: [hash, hash], receipts: [receipt, receipt] }));
   }),
   row(

@@ -1,6 +1,7 @@
 // What a page of another origin may send and read.
 
 import { isLoopback } from '../../core/loopback.ts';
+import { SESSION_HEADER } from '../../service/wire.ts';
 import { type Check, row, table } from '../check.ts';
 import { type Context, OPERATIONS, type Operation } from '../context.ts';
 import { allowsMethod, deniedHeaders, type Exchange, isExposed } from '../exchange.ts';
@@ -172,11 +173,11 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     'expose-session',
     'exposes the session header',
     SECTION,
-    'x-service-uploadsession in Access-Control-Expose-Headers, if the response has it',
+    `${SESSION_HEADER} in Access-Control-Expose-Headers, if the response has it`,
     async (c) => {
       const response = await c.opened();
-      if (response.headers['x-service-uploadsession'] === undefined) return pass('no such header');
-      return exposes(c, response, 'x-service-uploadsession');
+      if (response.headers[SESSION_HEADER] === undefined) return pass('no such header');
+      return exposes(c, response, SESSION_HEADER);
     },
   ),
   row(

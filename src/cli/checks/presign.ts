@@ -1,9 +1,11 @@
 // Presigning chunks, and the upload URLs.
 
-import { checkMethod, lifetimeOf, lifetimeUntil } from '../../service/ticket-checks.ts';
+import { readDateMs } from '../../service/http.ts';
+import { checkMethod, lifetimeUntil } from '../../service/ticket-checks.ts';
+import { MAX_TEXT, readLifetimeMs } from '../../service/wire.ts';
 import { type Check, row, table } from '../check.ts';
-import type { Context, Entry, Upload } from '../context.ts';
-import { isFields } from '../exchange.ts';
+import type { Context } from '../context.ts';
+import { chunksOf, type Entry, type Upload } from '../dialect.ts';
 import {
   accepted,
   describe,
@@ -22,7 +24,6 @@ import { headersOf, targetOf } from '../target.ts';
 const SECTION = 'presign-chunks';
 const CHECKED = 'what-the-uploader-checks';
 const DIFFERS = 'your-service-differs-set-this';
-const MAX_TEXT = 16_384;
 const BATCH = 64;
 
 const two = (c: Context): Promise<Upload> => c.once('two chunks', () => c.upload(500, 400));
@@ -59,20 +60,22 @@ function attempt(run: () => unknown): Finding {
   }
 }
 
-const nowOf = (date: string | undefined): number => Date.parse(date ?? '') || Date.now();
+const nowOf = (date: string | undefined): number => readDateMs(date ?? null) ?? Date.now();
 
-async function lifetimes(c: Context): Promise<(number | undefined)[]> {
-  const { headers } = (await two(c)).presigned;
-  const nowMs = nowOf(headers.date);
+/** Resolves with how long the URL of the first chunk lives. */
+async function lifetime(c: Context): Promise<number | undefined> {
   const list = await entries(c);
-  const seconds = list.map(({ fields }) => fields.expires_in);
-  if (seconds.every((value) => typeof value === 'number') && list.every(({ fields }) => !fields.expires_at)) {
-    c.settings.setProfile('urlLifetime', '(url, entry) => entry.expires_in');
-    return (seconds as number[]).map((value) => value * 1000);
-  }
-  return list.map(
-    ({ url = '', fields }) => lifetimeUntil(fields.expires_at, nowMs) ?? lifetimeOf(parse(url).href, nowMs),
+  const { url = '', fields } = list[0] ?? { fields: {} };
+  const isInEntries = list.every(
+    ({ fields: { expires_in, expires_at } }) => typeof expires_in === 'number' && !expires_at,
   );
+  const profile = { ...(await c.dialect()).profile };
+  if (isInEntries) {
+    profile.urlLifetime = (_url, entry) => Number(entry.expires_in);
+    c.settings.setProfile('urlLifetime', '(url, entry) => entry.expires_in');
+  }
+  const { date } = (await two(c)).presigned.headers;
+  return readLifetimeMs(parse(url).href, fields, nowOf(date), profile);
 }
 
 export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
@@ -92,7 +95,7 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
   ),
   row('chunks', 'responds with the object chunks', SECTION, 'JSON with the object chunks', async (c) => {
     const { presigned } = await two(c);
-    return judge(isFields(presigned.json) && isFields(presigned.json.chunks), describe(presigned));
+    return judge(chunksOf(presigned) !== undefined, describe(presigned));
   }),
   row(
     'encoding',
@@ -111,11 +114,11 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     return pass(line ? 'needs sizes' : 'needs no sizes', line);
   }),
   row('keys', 'names each entry after its hash or position', DIFFERS, 'an entry for each hash', async (c) => {
-    const { presigned } = await two(c);
-    const { hasEntries } = await c.dialect();
-    const keys = isFields(presigned.json) && isFields(presigned.json.chunks) ? presigned.json.chunks : {};
-    const shown = Object.keys(keys).join(' ') || 'no entries';
-    return hasEntries ? pass(shown, c.settings.lineOf('chunkKey')) : fail(shown, 'profile.chunkKey');
+    const { presigned, entries } = await two(c);
+    const shown = Object.keys(chunksOf(presigned) ?? {}).join(' ') || 'no entries';
+    return entries.every(Boolean)
+      ? pass(shown, c.settings.lineOf('chunkKey'))
+      : fail(shown, 'profile.chunkKey');
   }),
   row('every-entry', 'has an entry for each of 64 hashes', SECTION, '64 entries', async (c) => {
     const upload = await batch(c);
@@ -146,9 +149,12 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     SECTION,
     `a text of 1 to ${MAX_TEXT} characters`,
     async (c) => {
-      const list = (await entries(c)).map(({ receipt }) => receipt);
-      const isRight = list.every((receipt) => receipt !== '' && receipt.length <= MAX_TEXT);
-      return judge(isRight, list.map((receipt) => receipt || 'none').join(', '));
+      const list = await entries(c);
+      const receipts = list.map(({ receipt, fields }) => receipt || String(fields.receipt ?? 'none'));
+      return judge(
+        list.every(({ receipt }) => receipt !== ''),
+        receipts.join(', '),
+      );
     },
   ),
   row(
@@ -238,7 +244,7 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     DIFFERS,
     'expires_at, expires_in, X-Amz-Expires or Expires, at least 30 s and at most 7 days',
     async (c) => {
-      const [lifetimeMs] = await lifetimes(c);
+      const lifetimeMs = await lifetime(c);
       const line = c.settings.lineOf('urlLifetime');
       if (lifetimeMs === undefined)
         return pass('unknown; the uploader then requests few URLs at a time, see profile.urlLifetime');

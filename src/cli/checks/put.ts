@@ -1,9 +1,10 @@
 // Sending chunks to the storage, and what the storage must refuse.
 
 import { randomBytes } from 'node:crypto';
-import { lifetimeOf, lifetimeUntil } from '../../service/ticket-checks.ts';
+import { readLifetimeMs } from '../../service/wire.ts';
 import { type Check, row, table } from '../check.ts';
-import type { Context, Entry, Piece } from '../context.ts';
+import type { Context } from '../context.ts';
+import type { Entry, Piece } from '../dialect.ts';
 import { allowsMethod, deniedHeaders, type Exchange } from '../exchange.ts';
 import {
   accepted,
@@ -19,7 +20,7 @@ import {
   refused,
   Skip,
 } from '../finding.ts';
-import { targetOf } from '../target.ts';
+import { headersOf, targetOf } from '../target.ts';
 
 const SECTION = 'upload-a-chunk';
 const CORS = 'what-the-service-must-do-for-a-page';
@@ -44,11 +45,10 @@ const first = (c: Context): Promise<Chunk> => c.once('chunk', () => chunk(c));
 
 async function preflight(c: Context): Promise<{ response: Exchange; names: string[]; method: string }> {
   const { entry, url } = await first(c);
-  const names = Object.keys(entry.headers).map((name) => name.toLowerCase());
-  const sent = names.filter((name) => name !== 'host' && name !== 'content-length');
-  const { target } = await targetOf(url, c.options);
-  const response = await c.preflight(url, entry.method, sent, undefined, target);
-  return { response, names: sent, method: entry.method };
+  const { target, method, headers } = await targetOf(url, c.options, entry.fields);
+  const names = Object.keys(headers);
+  const response = await c.preflight(url, method, names, undefined, target);
+  return { response, names, method };
 }
 
 /** Resolves with the response to the PUT of a correct chunk. */
@@ -115,7 +115,7 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     const [entry] = (await c.round()).upload.entries;
     const signed =
       new URL(entry?.url ?? 'https://none').searchParams.get('X-Amz-SignedHeaders')?.split(';') ?? [];
-    const entryHeaders = Object.keys(entry?.headers ?? {}).map((name) => name.toLowerCase());
+    const entryHeaders = Object.keys(headersOf(entry?.fields.headers, c.options.authHeader));
     const absent = signed.filter((name) => !['host', 'content-length', ...entryHeaders].includes(name));
     const hint = absent.length ? `profile.putHeaders, for ${absent.join(', ')}` : undefined;
     return isOk(response) ? accepted(response) : fail(describe(response), hint);
@@ -205,7 +205,7 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
   row('read', 'does not return the bytes for the URL of an upload', SECTION, 'no 2xx for GET', async (c) => {
     const { url } = (await c.round()).upload.entries[0] ?? {};
     if (url === undefined) throw new Skip('there is no upload_url');
-    const entry = { url, method: 'PUT', headers: {}, receipt: '', fields: {} };
+    const entry = { url, receipt: '', fields: {} };
     const response = await c.put(entry, new Uint8Array(), { method: 'GET' });
     return judge(!isOk(response), describe(response));
   }),
@@ -246,7 +246,7 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
   }),
   row('expired', 'refuses an expired URL', SECTION, 'a 4xx', async (c) => {
     const { entry, url, piece } = await chunk(c);
-    const lifetimeMs = lifetimeUntil(entry.fields.expires_at, Date.now()) ?? lifetimeOf(url, Date.now());
+    const lifetimeMs = readLifetimeMs(url, entry.fields, Date.now(), (await c.dialect()).profile);
     if (lifetimeMs === undefined) throw new Skip('the lifetime is unknown');
     if (lifetimeMs > c.options.waitMs)
       throw new Skip(`expires in ${Math.round(lifetimeMs / 1000)} s; pass --wait`);

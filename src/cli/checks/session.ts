@@ -1,14 +1,11 @@
 // Opening a session.
 
+import { isFields, isHeaderValue, MAX_TEXT, textField } from '../../service/wire.ts';
 import { type Check, row, table } from '../check.ts';
-import { isFields } from '../exchange.ts';
 import { accepted, describe, fail, isOk, isRefused, judge, pass, quick, refused, skip } from '../finding.ts';
 
 const SECTION = 'open-a-session';
-const MAX_TEXT = 16_384;
 const MIB = 2 ** 20;
-const textOf = (json: unknown, name: string): string =>
-  isFields(json) && typeof json[name] === 'string' ? json[name] : '';
 
 export const SESSION_CHECKS: readonly Check[] = table('session', [
   row('status', 'opens a session', SECTION, 'a 2xx', async (c) => accepted(await c.opened())),
@@ -30,9 +27,9 @@ export const SESSION_CHECKS: readonly Check[] = table('session', [
     return judge(isFields(opened.json), describe(opened));
   }),
   row('id', 'returns session_id', SECTION, `session_id, a text of 1 to ${MAX_TEXT} characters`, async (c) => {
-    const { json } = await c.opened();
-    const id = textOf(json, 'session_id');
-    return judge(id !== '' && id.length <= MAX_TEXT, id || 'no session_id');
+    const opened = await c.opened();
+    const id = textField(opened.json, 'session_id');
+    return id === undefined ? fail(`no such session_id: ${describe(opened)}`) : pass(id);
   }),
   row(
     'header-value',
@@ -41,8 +38,7 @@ export const SESSION_CHECKS: readonly Check[] = table('session', [
     'a value that the presign operation accepts, in the header, passport, token or session_id',
     async (c) => {
       const opened = await c.opened();
-      const { sessionOf } = await c.dialect();
-      const value = sessionOf(opened);
+      const value = (await c.dialect()).sessionOf(opened);
       const setting = c.settings.lineOf('sessionHeader');
       return value ? pass(value, setting) : fail('no such value');
     },
@@ -54,14 +50,13 @@ export const SESSION_CHECKS: readonly Check[] = table('session', [
     'printable ASCII without spaces at the ends, at most 8,000 characters',
     async (c) => {
       const value = (await c.dialect()).sessionOf(await c.opened()) ?? '';
-      const isFit = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value) && value.length <= 8000;
-      return judge(isFit, `${value.length} characters`);
+      return judge(isHeaderValue(value) && value.length <= 8000, `${value.length} characters`);
     },
   ),
   row('unique', 'opens another session for each file', SECTION, 'two session ids', async (c) => {
     const [one, other] = [await c.opened(), await c.open()];
     if (!isOk(other)) return fail(describe(other));
-    return judge(textOf(one.json, 'session_id') !== textOf(other.json, 'session_id'), 'two responses');
+    return judge(textField(one.json, 'session_id') !== textField(other.json, 'session_id'), 'two responses');
   }),
   row('size', 'sends a short response', 'what-the-uploader-checks', 'at most 1 MiB', async (c) => {
     const { text } = await c.opened();
@@ -177,7 +172,7 @@ export const SESSION_CHECKS: readonly Check[] = table('session', [
     const { json, text } = await c.open({ file_size: -1 });
     const { token } = c.options;
     if (token !== undefined && text.includes(token)) return fail('the response contains the token');
-    const said = textOf(json, 'debuginfo');
+    const said = textField(json, 'debuginfo');
     return said ? pass(said) : pass('no debuginfo; errors of the uploader then have no details');
   }),
 ]);
