@@ -49,8 +49,19 @@ describe('a group', { concurrency: 1 }, () => {
 });
 `;
 
+/** Folders with types of their own. */
+const PROJECTS = ['.', 'src', 'src/cli', 'demo', 'demo/server', 'test', 'test/server'];
+
+const OF_PAGES = 'export const { title } = document;\n';
+const OF_NODE = 'export const { platform } = process;\n';
+
 const sound = {
   'test/complete.test.mjs': complete,
+  'src/cli/main.ts': OF_NODE,
+  'demo/page.ts': OF_PAGES,
+  'demo/server/main.ts': OF_NODE,
+  'test/both.ts': OF_PAGES + OF_NODE,
+  'test/server/support.ts': OF_NODE,
   'src/core/size.ts': 'export const sizeBytes = 1;\n',
   'src/service/client.ts':
     "import { sizeBytes } from '../core/size.ts';\n\nexport const client = [sizeBytes];\n",
@@ -59,7 +70,7 @@ const sound = {
 
 async function check(files: Record<string, string>): Promise<{ passed: boolean; output: string }> {
   const folder = temporaryFolder();
-  for (const name of ['biome.json', 'tsconfig.json', '.gitignore'])
+  for (const name of ['biome.json', '.gitignore', ...PROJECTS.map((path) => join(path, 'tsconfig.json'))])
     await cp(join(root, name), join(folder, name));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   for (const [name, text] of Object.entries(files)) {
@@ -79,6 +90,12 @@ const faulty = {
   'src/service/client.ts': "import { nothing } from 'lit';\n\nexport const client = [nothing];\n",
   'src/ui/row.ts': row('.disabeld'),
   'src/store/typed.ts': "export const sizeBytes: number = 'one';\n",
+  ...{ 'src/core/of-node.ts': OF_NODE, 'demo/of-node.ts': OF_NODE },
+  ...{
+    'src/cli/of-pages.ts': OF_PAGES,
+    'demo/server/of-pages.ts': OF_PAGES,
+    'test/server/of-pages.ts': OF_PAGES,
+  },
   'docs/guide.md': '# A guide\n\nThe upload goes on.\n',
   'src/ui/words.ts': `// Whoever hears of it.\nexport const word = 'nobody';\nexport const text = 'for nobody else';\n// ${'wide '.repeat(26)}comment.\n`,
   'test/words.test.mjs': "import { test } from 'node:test';\n\ntest('goes on', () => expect('anew'));\n",
@@ -146,6 +163,17 @@ describe('npm run check', () => {
   test('rejects comments of more than 132 columns', () => {
     assert.match(faultyRun.output, /^src\/ui\/words\.ts:4: wrap the comment at 132 columns$/m);
     assert.doesNotMatch(faultyRun.output, /^src\/ui\/words\.ts:[123]: wrap/m);
+  });
+
+  test('rejects what Node alone has in code for pages, and what pages alone have in code for Node', () => {
+    const files = [...faultyRun.output.matchAll(/^(\S+of-(?:node|pages)\.ts)\(1,\d+\): error TS/gm)];
+    assert.deepEqual(files.map(([, file]) => file).sort(), [
+      'demo/of-node.ts',
+      'demo/server/of-pages.ts',
+      'src/cli/of-pages.ts',
+      'src/core/of-node.ts',
+      'test/server/of-pages.ts',
+    ]);
   });
 
   test('rejects a type error', () => {

@@ -36,7 +36,7 @@ export async function uploadInBatches(
     const [ticket] = entries;
     const put = {
       method: 'PUT',
-      body: chunks[at] as BodyInit,
+      body: chunks[at] as Uint8Array<ArrayBuffer>,
       headers: { origin, ...ticket?.headers },
     };
     if (at === 0) assert.equal((await fetch(String(ticket?.upload_url), put)).status, 200);

@@ -110,7 +110,7 @@ test('a stall stops half-way: for a while, or until the caller disconnects', asy
   const caller = new AbortController();
   const stalled = fetch(urls[1] ?? '', {
     method: 'PUT',
-    body: chunks[1] as BodyInit,
+    body: chunks[1] as Uint8Array<ArrayBuffer>,
     signal: caller.signal,
   });
   const left = assert.rejects(stalled, { name: 'AbortError' });

@@ -184,7 +184,7 @@ async function uploadWrong({ service }: Rig): Promise<void> {
   assert.equal((await alice.commit(passport, hashes, receipts)).status, 409);
 
   const whole = await begin(alice, [chunk], { name: 'hashed.bin' });
-  await fetch(String(whole.urls[0]), { method: 'PUT', body: chunk as BodyInit });
+  await fetch(String(whole.urls[0]), { method: 'PUT', body: chunk as Uint8Array<ArrayBuffer> });
   const commit = async (fileHash: string): Promise<number> =>
     (await alice.commit(whole.passport, whole.hashes, whole.receipts, fileHash)).status;
   assert.deepEqual([await commit(hashOf(new Uint8Array())), await commit(hashOf(chunk))], [422, 200]);

@@ -94,7 +94,11 @@ async function prepare(user: string, ...names: string[]): Promise<Proof[]> {
     const request = { hashes: [hash], sizes: [chunk.length] };
     const { chunks: entries } = opened.chunks ? opened : (await post(user, request, CHUNKS, session)).body;
     const { upload_url: url, headers } = entries[hash];
-    const put = { method: 'PUT', body: chunk as BodyInit, headers: { origin: PAGE, ...headers } };
+    const put = {
+      method: 'PUT',
+      body: chunk as Uint8Array<ArrayBuffer>,
+      headers: { origin: PAGE, ...headers },
+    };
     assert.equal((await fetch(url, put)).status, 200);
     commit.push({ session, hashes: [hash], receipts: [receiptOf(session, hash)] });
   }

@@ -112,7 +112,11 @@ export async function actAs(service: Service, user: string, lifetimeMs?: number)
 
 /** Sends bytes to a presigned URL. */
 export function put(url: string, bytes: Uint8Array): Promise<Response> {
-  return fetch(url, { method: 'PUT', body: bytes as BodyInit, headers: { origin: page } });
+  return fetch(url, {
+    method: 'PUT',
+    body: bytes as Uint8Array<ArrayBuffer>,
+    headers: { origin: page },
+  });
 }
 
 /** A session whose chunks are presigned. */
