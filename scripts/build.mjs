@@ -220,7 +220,7 @@ if (isWhole) compile();
 await bundle();
 themes();
 await callbackPage();
-await script('file-keeper.js', 'src/keeper/file-keeper.ts');
+await script('file-keeper.js', 'src/engine/resume/keeper/file-keeper.ts');
 await workers();
 if (isWhole) {
   await command();

@@ -116,19 +116,19 @@ export const mutations = [
   {
     rule: 'D14',
     says: "The record's key contains service, folder and `owner`; when `owner` changes, the token and the rows of the previous owner are removed (but not the user's session at the service: sign out there too); `signOut()` deletes everything, in every tab. Uploads that started before `owner` was set keep their token, so set `owner` together with `base-url`",
-    file: 'src/store/identity.ts',
+    file: 'src/engine/resume/same-file.ts',
     before: '    parts.owner,\n',
     after: '',
-    test: 'test/store/identity.test.ts',
+    test: 'test/engine/resume/file-identity.test.ts',
     title: 'is the same for the same upload and differs with each of its parts',
   },
   {
     rule: 'D15',
     says: 'Only the fields that SECURITY.md lists are saved',
-    file: 'src/store/record.ts',
+    file: 'src/engine/resume/record.ts',
     before: 'return { version: VERSION, sessionId,',
     after: 'return { ...record, version: VERSION, sessionId,',
-    test: 'test/store/uploads.test.ts',
+    test: 'test/engine/resume/upload-store.test.ts',
     title: 'has no field that the record does not have',
   },
   {
@@ -326,7 +326,7 @@ export const mutations = [
   {
     rule: 'K1',
     says: 'A file is given once',
-    file: 'src/keeper/file-keeper.ts',
+    file: 'src/engine/resume/keeper/file-keeper.ts',
     before: '    kept.delete(idOf(file));\n',
     after: '',
     test: 'test/e2e/journey-keeper-security.test.ts',
@@ -335,7 +335,7 @@ export const mutations = [
   {
     rule: 'K2',
     says: 'A sign-out and a change of `owner` drop all files',
-    file: 'src/keeper/file-keeper.ts',
+    file: 'src/engine/resume/keeper/file-keeper.ts',
     before: '    dropMatching(() => true);\n    given.clear();\n',
     after: '    return;\n',
     test: 'test/e2e/journey-keeper-security.test.ts',
@@ -344,7 +344,7 @@ export const mutations = [
   {
     rule: 'K3',
     says: 'A page of another owner gets nothing, and the files of the first owner are dropped',
-    file: 'src/keeper/file-keeper.ts',
+    file: 'src/engine/resume/keeper/file-keeper.ts',
     before: "  if (ask.owner !== '') dropOthers(ask);\n",
     after: '',
     test: 'test/e2e/journey-keeper-security.test.ts',
@@ -353,7 +353,7 @@ export const mutations = [
   {
     rule: 'K4',
     says: 'A page of another service gets nothing',
-    file: 'src/keeper/keeper-messages.ts',
+    file: 'src/engine/resume/keeper/keeper-messages.ts',
     before: 'kept.service === service && ',
     after: '',
     test: 'test/e2e/journey-keeper-security.test.ts',
@@ -362,7 +362,7 @@ export const mutations = [
   {
     rule: 'K5',
     says: 'Frames get nothing',
-    file: 'src/keeper/file-keeper.ts',
+    file: 'src/engine/resume/keeper/file-keeper.ts',
     before: "source?.frameType === 'top-level' ||",
     after: "source?.frameType !== 'none' ||",
     test: 'test/e2e/journey-keeper-security.test.ts',
@@ -371,7 +371,7 @@ export const mutations = [
   {
     rule: 'K6',
     says: 'When no page has asked in time, the worker drops the files and unregisters itself',
-    file: 'src/keeper/file-keeper.ts',
+    file: 'src/engine/resume/keeper/file-keeper.ts',
     before: 'scope.registration.unregister().then(endHold, endHold);',
     after: 'endHold();',
     test: 'test/e2e/journey-keeper-security.test.ts',
@@ -380,7 +380,7 @@ export const mutations = [
   {
     rule: 'K7',
     says: 'A page hands over files and nothing secret',
-    file: 'src/keeper/keeper-client.ts',
+    file: 'src/engine/resume/keeper/keeper-client.ts',
     before: "isPaused: state.reason === 'user', service, owner };",
     after: "isPaused: state.reason === 'user', service, owner, ...record };",
     test: 'test/e2e/journey-keeper-security.test.ts',

@@ -77,7 +77,7 @@ export const settingsMutations = [
   {
     rule: 'D56',
     says: 'The keeper serves no message without a page',
-    file: 'src/keeper/file-keeper.ts',
+    file: 'src/engine/resume/keeper/file-keeper.ts',
     before: 'const isPage = source?.frameType',
     after: 'const isPage = !source || source.frameType',
     test: 'test/engine/keeper-source.test.ts',

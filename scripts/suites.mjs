@@ -33,7 +33,7 @@ export const SUITES = [
   {
     name: 'parts',
     title: 'Parts in pages',
-    folders: ['core', 'service', 'auth', 'store', 'pipeline'].map((name) => `test/${name}`),
+    folders: ['core', 'service', 'auth', 'pipeline'].map((name) => `test/${name}`),
     isInPages: true,
   },
   {

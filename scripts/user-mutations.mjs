@@ -105,7 +105,7 @@ export const userMutations = [
   {
     rule: 'D60',
     says: 'A deletion of saved uploads that a sign-out could not complete, because the database refused or was late or the page was closed, is finished in the first use of saved uploads in any tab or visit, before they are listed, read or saved; if that fails, nothing is listed or saved. If `localStorage` is blocked, full or cleared, only the page of the sign-out can finish it',
-    file: 'src/engine/deletion.ts',
+    file: 'src/engine/resume/deletion.ts',
     before: 'isDeletionLeft() ? this.#finish().then(() => use(...given)) : use(...given);',
     after: 'use(...given);',
     test: 'test/engine/deletion.test.ts',
@@ -114,7 +114,7 @@ export const userMutations = [
   {
     rule: 'D61',
     says: 'The file keeper drops its files at a sign-out in any page or frame of its origin, but not for a message without one',
-    file: 'src/keeper/file-keeper.ts',
+    file: 'src/engine/resume/keeper/file-keeper.ts',
     before: 'if (source && data.drop) {',
     after: "if (source?.frameType === 'top-level' && data.drop) {",
     test: 'test/engine/keeper-source.test.ts',
@@ -132,7 +132,7 @@ export const userMutations = [
   {
     rule: 'D63',
     says: 'A page hands over no file of a user who has signed out in another tab, even if its element is not in the page',
-    file: 'src/keeper/keeper-client.ts',
+    file: 'src/engine/resume/keeper/keeper-client.ts',
     before: '    if (this.#parts.isSignedOut()) return [];\n',
     after: '',
     test: 'test/engine/keeper.test.ts',

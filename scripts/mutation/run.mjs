@@ -128,7 +128,7 @@ const entries = new Set([...testFiles, ...loaded, ...imported, ...framesUnder(ro
 const { scripts, inputs } = await bundle(root, [...entries], instrumented);
 const keeper = await bundleKeeper(root, instrumented);
 const isChanged = (entry) => all.some(({ file }) => inputs.get(entry)?.has(file));
-const isKeeperChanged = all.some(({ file }) => file.startsWith('src/keeper/'));
+const isKeeperChanged = all.some(({ file }) => file.startsWith('src/engine/resume/keeper/'));
 const inPages = isKeeperChanged || loaded.some(isChanged) ? testFiles : testFiles.filter(isChanged);
 const reaching = [...nodeTests, ...inPages];
 console.log(`${all.length} mutants, ${reaching.length} files of tests that import them`);

@@ -9,9 +9,9 @@ import { copyOfMetadata } from '../core/metadata.ts';
 import type { AddedFile, FileId, PickedFile, UnreadableFile } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
 import { limitsOf, type Refusal, refusal } from '../pipeline/pick.ts';
-import type { UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
+import { type FileCache, isCacheable } from './resume/file-cache.ts';
 import {
   askFor,
   belongsTo,
@@ -23,9 +23,9 @@ import {
   pathAndSizeOf,
   provideSame,
   wantFilesOf,
-} from './files.ts';
-import { type FileCache, isCacheable } from './resume/file-cache.ts';
+} from './resume/file-search.ts';
 import { ResumeState, type ResumeStates } from './resume/resume-state.ts';
+import type { UploadStore } from './resume/upload-store.ts';
 import type { Scheduler } from './scheduler.ts';
 import { Upload, type UploadContext } from './upload.ts';
 import { saveFile } from './upload-run.ts';

@@ -6,8 +6,8 @@ import { abortable } from '../core/wait.ts';
 import { warnOnConsole } from '../core/warn.ts';
 import { limitsOf, refusal } from '../pipeline/pick.ts';
 import type { Times } from './connection.ts';
-import { isFile } from './files.ts';
 import { photos, preparesPhotos } from './late-photos.ts';
+import { isFile } from './resume/file-search.ts';
 
 const TRANSFORM_MS = 300_000;
 /** Longest time for reading one byte, in milliseconds. Afterwards, the drive counts as gone. */

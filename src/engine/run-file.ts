@@ -4,8 +4,8 @@ import { UploaderError } from '../core/errors.ts';
 import { confirm } from '../pipeline/confirm.ts';
 import { type RunResult, run } from '../pipeline/run.ts';
 import { isCancelable } from '../pipeline/service-session.ts';
-import { openAgain } from './files.ts';
 import { prepare } from './prepare.ts';
+import { openAgain } from './resume/file-search.ts';
 import type { Upload } from './upload.ts';
 import {
   createConfirmParts,

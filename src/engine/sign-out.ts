@@ -4,10 +4,10 @@ import type { AuthSession } from '../auth/types.ts';
 import type { Session, WithToken } from '../core/types.ts';
 import { endPeriod } from '../core/user.ts';
 import { whenSettled } from '../core/wait.ts';
-import { createUploadStore } from '../store/uploads.ts';
 import type { Service } from './connection.ts';
-import { Deletion } from './deletion.ts';
-import type { Restorer, RestorerParts } from './restore.ts';
+import { Deletion } from './resume/deletion.ts';
+import type { Restorer, RestorerParts } from './resume/restore.ts';
+import { createUploadStore } from './resume/upload-store.ts';
 
 interface Leaving {
   /** Promise that resolves when all data is deleted. Rejects with `store-unavailable` if some data could not be deleted. */

@@ -15,7 +15,6 @@ import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
 import { RUN_DEFAULTS, type RunParts, type RunResult } from '../pipeline/run.ts';
 import type { PausedSession } from '../pipeline/service-session.ts';
-import { identify, recordKey } from '../store/identity.ts';
 import {
   type Connection,
   chunkSizesOf,
@@ -27,6 +26,7 @@ import {
 import type { createLateTrace } from './late-trace.ts';
 import { reportWhileQuiet } from './quiet.ts';
 import type { ResumeState } from './resume/resume-state.ts';
+import { identify, recordKey } from './resume/same-file.ts';
 import { isIdSecret } from './secret-id.ts';
 import { type ConnectionMonitor, stallMs } from './transfer/connection-monitor.ts';
 import type { Progress, ProgressThrottle } from './transfer/progress.ts';

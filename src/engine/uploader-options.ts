@@ -2,9 +2,9 @@
 
 import type { RetryPolicy } from '../core/retries.ts';
 import type { Warn } from '../core/warn.ts';
-import type { UploadStore } from '../store/uploads.ts';
 import type { connect, Times } from './connection.ts';
 import type { TabLocks } from './resume/tab-locks.ts';
+import type { UploadStore } from './resume/upload-store.ts';
 import type { Span } from './trace.ts';
 
 /** Options of the constructor. Unlike settings, options cannot be changed with `configure()`. */

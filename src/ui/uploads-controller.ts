@@ -3,7 +3,7 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { createSettings, type FileRules, isUnfinished, readFileRules } from '../core/config.ts';
-import { leaveDeletion } from '../core/deletion.ts';
+import { leaveDeletion } from '../core/deletion-mark.ts';
 import { EMPTY_SNAPSHOT } from '../core/empty-snapshot.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
 import { preconnect } from '../core/preconnect.ts';

@@ -26,7 +26,7 @@ export async function servePage({
   const bringWidget = dist ? readDist : () => bundleWidget(root, 'widget');
   const [clients, keeper, widget, compared] = await Promise.all([
     bundlePage(entries),
-    withKeeper ? bundlePage({ 'file-keeper': join(root, 'src/keeper/file-keeper.ts') }) : [],
+    withKeeper ? bundlePage({ 'file-keeper': join(root, 'src/engine/resume/keeper/file-keeper.ts') }) : [],
     withWidget ? bringWidget() : undefined,
     compare ? bundleWidget(compare, 'compared') : undefined,
   ]);

@@ -1,7 +1,7 @@
 // The mark of a deletion: who sets it, and when it goes.
 
 import { expect } from '@open-wc/testing';
-import { completeDeletion, isDeletionLeft, leaveDeletion } from '../../src/core/deletion.ts';
+import { completeDeletion, isDeletionLeft, leaveDeletion } from '../../src/core/deletion-mark.ts';
 import { rejection } from '../support/collect.ts';
 
 const mark = (): string | null => localStorage.getItem('secure-uploader:delete');

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
-import { recordKey } from '../../src/store/identity.ts';
+import { recordKey } from '../../src/engine/resume/same-file.ts';
 import { drop, eventsOf, untilEvent } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
 import { LONG_TASK_MS, longestTaskOf, medianOf } from './support/tasks.ts';

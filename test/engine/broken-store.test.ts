@@ -4,11 +4,11 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { ResumeState } from '../../src/engine/resume/resume-state.ts';
 import { TabLocks } from '../../src/engine/resume/tab-locks.ts';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
-import { rawDatabase } from '../store/saved.ts';
+import { createUploadStore, type UploadStore } from '../../src/engine/resume/upload-store.ts';
 import { fileOf } from '../support/bytes.ts';
 import { rejection, settled, until } from '../support/collect.ts';
 import { createUnfinished, halfWay, newStore, world } from '../support/world.ts';
+import { rawDatabase } from './resume/saved.ts';
 
 const CALLS = ['find', 'save', 'saveChunks', 'remove'] as const;
 

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { CompletedDetail } from '../../src/core/changes.ts';
 import type { SettingsInput } from '../../src/core/settings-table.ts';
-import type { UploadStore } from '../../src/store/uploads.ts';
+import type { UploadStore } from '../../src/engine/resume/upload-store.ts';
 import { addFault } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';

@@ -45,7 +45,7 @@ before(async () => {
   };
   Object.assign(globalThis, { addEventListener: listen });
   try {
-    await import('../../src/keeper/file-keeper.ts');
+    await import('../../src/engine/resume/keeper/file-keeper.ts');
   } finally {
     Reflect.deleteProperty(globalThis, 'addEventListener');
   }

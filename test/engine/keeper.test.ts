@@ -4,9 +4,9 @@
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { PickedFile } from '../../src/core/types.ts';
+import type { KeeperRequest } from '../../src/engine/resume/keeper/keeper-messages.ts';
+import type { UploadStore } from '../../src/engine/resume/upload-store.ts';
 import { deleteUploads } from '../../src/engine/sign-out.ts';
-import type { KeeperRequest } from '../../src/keeper/keeper-messages.ts';
-import type { UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
 import { signOutAndClearUnnoticed, signOutUnnoticed } from '../support/other-page.ts';

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/settings-table.ts';
-import { recordKey } from '../../src/store/identity.ts';
+import { recordKey } from '../../src/engine/resume/same-file.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
 import { isFullSize } from '../support/scope.ts';

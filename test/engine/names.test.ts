@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { nextName, pathUnder } from '../../src/core/names.ts';
-import type { UploadStore } from '../../src/store/uploads.ts';
+import type { UploadStore } from '../../src/engine/resume/upload-store.ts';
 import { fileOf } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
 import { newStore, world } from '../support/world.ts';

@@ -3,14 +3,14 @@
 import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/read-profile.ts';
 import type { Session } from '../../src/core/types.ts';
+import { readRecord, type SavedRecord, writeRecord } from '../../src/engine/resume/record.ts';
 import { isIdSecret } from '../../src/engine/secret-id.ts';
 import { fillProfile } from '../../src/service/profile.ts';
 import { readSession } from '../../src/service/wire.ts';
-import { readRecord, type SavedRecord, writeRecord } from '../../src/store/record.ts';
 import { answerOf } from '../service/answer-of.ts';
-import { recordOf } from '../store/saved.ts';
 import { fileOf } from '../support/bytes.ts';
 import { world } from '../support/world.ts';
+import { recordOf } from './resume/saved.ts';
 
 const ID = 'upload/7f3a-91>?~';
 

@@ -89,7 +89,7 @@ const faulty = {
   'src/core/layer.ts': "export { row } from '../ui/row.ts';\n",
   'src/service/client.ts': "import { nothing } from 'lit';\n\nexport const client = [nothing];\n",
   'src/ui/row.ts': row('.disabeld'),
-  'src/store/typed.ts': "export const sizeBytes: number = 'one';\n",
+  'src/engine/typed.ts': "export const sizeBytes: number = 'one';\n",
   ...{ 'src/core/of-node.ts': OF_NODE, 'demo/of-node.ts': OF_NODE },
   ...{
     'src/cli/of-pages.ts': OF_PAGES,

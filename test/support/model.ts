@@ -5,7 +5,7 @@
 
 import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { FileSnapshot } from '../../src/core/types.ts';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { createUploadStore, type UploadStore } from '../../src/engine/resume/upload-store.ts';
 import { fileOf } from './bytes.ts';
 import { jumpClock } from './clock.ts';
 import { quietFor, rest, settled } from './collect.ts';

@@ -43,7 +43,7 @@ export const KEEPER_PATH = '/file-keeper.js';
  * disk. Resolves with `undefined` if `root` has no file keeper.
  */
 export async function bundleKeeper(root, sources) {
-  const entry = 'src/keeper/file-keeper.ts';
+  const entry = 'src/engine/resume/keeper/file-keeper.ts';
   if (!existsSync(join(root, entry))) return undefined;
   const { scripts } = await bundle(root, [entry], sources, { format: 'iife' });
   return scripts.get(entry);

@@ -2,11 +2,11 @@
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
+import { createUploadStore } from '../../src/engine/resume/upload-store.ts';
 import { Uploader } from '../../src/engine/uploader.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { code, type UploadsModule } from '../../src/ui/uploads-controller.ts';
-import { recordOf } from '../store/saved.ts';
+import { recordOf } from '../engine/resume/saved.ts';
 import { type Deferred, deferred, rejection, settled, until } from '../support/collect.ts';
 import { recordWrites, replace, watchBrowser } from '../support/world.ts';
 import { all, button, one, pick, textFile, textOf, transferOf } from './support.ts';

@@ -5,7 +5,7 @@ import { Lane } from '../../core/lane.ts';
 import type { Settings } from '../../core/settings-table.ts';
 import { abortable } from '../../core/wait.ts';
 import type { Warn } from '../../core/warn.ts';
-import type { UploadStore } from '../../store/uploads.ts';
+import type { UploadStore } from './upload-store.ts';
 
 /** Size limit of a saved file. The user has to pick larger files again after a reload. */
 const MAX_FILE_BYTES = 4 * 2 ** 20;

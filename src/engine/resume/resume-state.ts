@@ -6,8 +6,8 @@ import type { StoredState, UploadRecord } from '../../core/types.ts';
 import { whenSettled } from '../../core/wait.ts';
 import { stateOf } from '../../pipeline/service-session.ts';
 import type { RecordKeeper, SessionMarks } from '../../pipeline/upload-session.ts';
-import type { UploadStore } from '../../store/uploads.ts';
 import { type Release, type TabLocks, type TabObserver, UploadLock } from './tab-locks.ts';
+import type { UploadStore } from './upload-store.ts';
 
 /** The uploads of an uploader that use a record, by the key of the record. */
 export type ResumeStates = Map<string, ResumeState>;

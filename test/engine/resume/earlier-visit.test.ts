@@ -1,7 +1,7 @@
 // Uploads of an earlier visit that wait for their file: what a user can do with them, and which file they accept.
 
 import { expect } from '@open-wc/testing';
-import type { UploadStore } from '../../../src/store/uploads.ts';
+import type { UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { fileOf, sha256 } from '../../support/bytes.ts';
 import { deferred, settled, until } from '../../support/collect.ts';
 import { createUnfinished, newStore, SERVICE_URL, type World, world } from '../../support/world.ts';

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../../src/core/errors.ts';
 import type { UploadRecord } from '../../../src/core/types.ts';
-import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
+import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { fileOf } from '../../support/bytes.ts';
 import { speedUp } from '../../support/clock.ts';
 import { deferred, settled, until } from '../../support/collect.ts';

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../../src/core/types.ts';
-import type { UploadStore } from '../../../src/store/uploads.ts';
+import type { UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { fileOf } from '../../support/bytes.ts';
 import { stopClock } from '../../support/clock.ts';
 import { deferred, settled, until } from '../../support/collect.ts';

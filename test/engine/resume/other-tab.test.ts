@@ -1,8 +1,8 @@
 // A saved upload that another tab runs while the page opens, and two uploaders on one page.
 
 import { expect } from '@open-wc/testing';
+import type { UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import type { UploaderOptions } from '../../../src/engine/uploader-options.ts';
-import type { UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
 import { speedUp, stopClock } from '../../support/clock.ts';
 import { settled, until } from '../../support/collect.ts';

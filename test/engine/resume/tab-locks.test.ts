@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../../src/core/errors.ts';
-import type { UploadStore } from '../../../src/store/uploads.ts';
+import type { UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { fileOf } from '../../support/bytes.ts';
 import { deferred, settled, until } from '../../support/collect.ts';
 import { onDrive } from '../../support/drive.ts';

@@ -1,9 +1,9 @@
 // Edge cases of the store: parallel changes, changes that fail partly, and default options.
 
 import { expect } from '@open-wc/testing';
-import { createDatabase } from '../../src/store/database.ts';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
-import { rejection } from '../support/collect.ts';
+import { createDatabase } from '../../../src/engine/resume/database.ts';
+import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
+import { rejection } from '../../support/collect.ts';
 import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 // Expiry of saved uploads, and changes that make saved chunks invalid.
 
 import { expect } from '@open-wc/testing';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';

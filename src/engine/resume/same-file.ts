@@ -1,7 +1,7 @@
 // Creates the identity of a file and the key of its record. The identity serves to recognize a file after a reload, because pages
 // cannot see its path on disk.
 
-import type { HashSlice, UploadRecord } from '../core/types.ts';
+import type { HashSlice, UploadRecord } from '../../core/types.ts';
 
 /** Number of bytes that are hashed, from the start of the file. */
 export const FIRST_SLICE_BYTES = 65_536;

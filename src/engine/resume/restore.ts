@@ -1,17 +1,16 @@
 // Adds the uploads that an earlier visit saved to the list.
 
-import { Lane } from '../core/lane.ts';
-import { copyOfMetadata } from '../core/metadata.ts';
-import type { UploadRecord } from '../core/types.ts';
-import type { CurrentUser } from '../core/user.ts';
-import { abortable, inSlices, runUntil, sleep } from '../core/wait.ts';
-import { dropKept, keyOfNew } from '../keeper/drop-kept.ts';
-import type { KeeperClient } from '../keeper/keeper-client.ts';
-import type { Added, Kept } from '../keeper/keeper-messages.ts';
-import { BATCH_SIZE } from '../store/database.ts';
-import { readHandle } from '../store/record.ts';
-import type { KeepMsOf } from '../store/uploads.ts';
-import { type Connection, keepDurationMs } from './connection.ts';
+import { Lane } from '../../core/lane.ts';
+import { copyOfMetadata } from '../../core/metadata.ts';
+import type { UploadRecord } from '../../core/types.ts';
+import type { CurrentUser } from '../../core/user.ts';
+import { abortable, inSlices, runUntil, sleep } from '../../core/wait.ts';
+import { type Connection, keepDurationMs } from '../connection.ts';
+import type { Intake, IntakeParts } from '../intake.ts';
+import type { SnapshotStore } from '../snapshot-store.ts';
+import type { Upload } from '../upload.ts';
+import { isOver, stateNameOf } from '../upload-state.ts';
+import { BATCH_SIZE } from './database.ts';
 import {
   askFor,
   belongsTo,
@@ -21,12 +20,13 @@ import {
   openHandle,
   placeOf,
   wantFilesOf,
-} from './files.ts';
-import type { Intake, IntakeParts } from './intake.ts';
-import { findWanted } from './resume/resume-state.ts';
-import type { SnapshotStore } from './snapshot-store.ts';
-import type { Upload } from './upload.ts';
-import { isOver, stateNameOf } from './upload-state.ts';
+} from './file-search.ts';
+import { dropKept, keyOfNew } from './keeper/drop-kept.ts';
+import type { KeeperClient } from './keeper/keeper-client.ts';
+import type { Added, Kept } from './keeper/keeper-messages.ts';
+import { readHandle } from './record.ts';
+import { findWanted } from './resume-state.ts';
+import type { KeepMsOf } from './upload-store.ts';
 
 const FREE_MS = 1000; // for which the lock of another tab has to be free
 /** Longest wait for the keeper's code until the user is asked for files, in milliseconds. */
@@ -156,7 +156,7 @@ export class Restorer {
   #loadKeeper({ settings: { keeperUrl } }: Connection): boolean {
     const { context, scheduler, snapshots, user } = this.#parts;
     if (!keeperUrl || this.#keeper) return false;
-    this.#keeper = import('../keeper/keeper-client.ts').then(
+    this.#keeper = import('./keeper/keeper-client.ts').then(
       ({ KeeperClient }) =>
         new KeeperClient(keeperUrl, {
           uploads: () => scheduler.all,

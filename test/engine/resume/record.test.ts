@@ -1,7 +1,13 @@
 // Reading of saved uploads, complete or damaged.
 
 import { expect } from '@open-wc/testing';
-import { isNewer, readChunks, readRecord, type SavedRecord, writeRecord } from '../../src/store/record.ts';
+import {
+  isNewer,
+  readChunks,
+  readRecord,
+  type SavedRecord,
+  writeRecord,
+} from '../../../src/engine/resume/record.ts';
 import { recordOf } from './saved.ts';
 
 const saved: SavedRecord = { ...recordOf(), chunksId: 'chunks', newName: 'b.txt', usedAtMs: 5 };

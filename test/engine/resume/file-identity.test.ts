@@ -1,14 +1,14 @@
 // Recognition of a file that was added before, and different keys for different uploads.
 
 import { expect } from '@open-wc/testing';
-import type { HashSlice } from '../../src/core/types.ts';
+import type { HashSlice } from '../../../src/core/types.ts';
 import {
   FIRST_SLICE_BYTES,
   identify,
   isSameFile,
   type RecordKeyParts,
   recordKey,
-} from '../../src/store/identity.ts';
+} from '../../../src/engine/resume/same-file.ts';
 
 const sha256: HashSlice = async (slice) => {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await slice.arrayBuffer()));

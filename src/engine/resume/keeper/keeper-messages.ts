@@ -1,8 +1,8 @@
 // The messages of the file keeper, and their validation, since any script of the origin can send messages.
 
-import type { Phase } from '../core/phases.ts';
-import type { Settings } from '../core/settings-table.ts';
-import type { FileId, Metadata, PickedFile, UploadRecord } from '../core/types.ts';
+import type { Phase } from '../../../core/phases.ts';
+import type { Settings } from '../../../core/settings-table.ts';
+import type { FileId, Metadata, PickedFile, UploadRecord } from '../../../core/types.ts';
 
 interface Place {
   /** Base URL of the service. */

@@ -3,8 +3,8 @@
 // handles are here, too, because reading one costs as much as reading a hundred records.
 
 import { promisifyRequest } from 'idb-keyval';
-import type { StoredState } from '../core/types.ts';
-import { whenSettled } from '../core/wait.ts';
+import type { StoredState } from '../../core/types.ts';
+import { whenSettled } from '../../core/wait.ts';
 import { BATCH_SIZE, createDatabase } from './database.ts';
 import { readChunks, readHandle, type SavedRecord, writeChunks } from './record.ts';
 

@@ -1,8 +1,8 @@
 // Records that include the file itself (`keep-files`): what is saved, restored and deleted.
 
 import { expect } from '@open-wc/testing';
-import type { RecordToSave } from '../../src/store/record.ts';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import type { RecordToSave } from '../../../src/engine/resume/record.ts';
+import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';

@@ -1,8 +1,8 @@
 // Faults of the browser's database: damaged, deleted, full, forbidden or not responding. Uploads must continue.
 
 import { expect } from '@open-wc/testing';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
-import { rejection, until } from '../support/collect.ts';
+import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
+import { rejection, until } from '../../support/collect.ts';
 import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';

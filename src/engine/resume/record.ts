@@ -1,8 +1,8 @@
 // Converts records and chunks to and from the saved format. Validates saved data, since the user or another version of this package
 // may have written it.
 
-import { copyOfMetadata } from '../core/metadata.ts';
-import type { StoredState, UploadRecord } from '../core/types.ts';
+import { copyOfMetadata } from '../../core/metadata.ts';
+import type { StoredState, UploadRecord } from '../../core/types.ts';
 
 /** A record without its chunks, which are saved separately. */
 export type RecordToSave = Omit<UploadRecord, 'stored'>;

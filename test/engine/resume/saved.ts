@@ -1,8 +1,8 @@
 // Records for tests of the store, and direct access to the databases of the store.
 
-import type { StoredState } from '../../src/core/types.ts';
-import type { RecordToSave } from '../../src/store/record.ts';
-import type { UploadStore } from '../../src/store/uploads.ts';
+import type { StoredState } from '../../../src/core/types.ts';
+import type { RecordToSave } from '../../../src/engine/resume/record.ts';
+import type { UploadStore } from '../../../src/engine/resume/upload-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 

@@ -1,8 +1,8 @@
 // Uploads saved in IndexedDB: what is restored after a reload, and how much is written.
 
 import { expect } from '@open-wc/testing';
-import type { RecordToSave } from '../../src/store/record.ts';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import type { RecordToSave } from '../../../src/engine/resume/record.ts';
+import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';

@@ -2,10 +2,10 @@
 // (decision 0014).
 
 import { promisifyRequest } from 'idb-keyval';
-import { createId } from '../core/create-id.ts';
-import { UploaderError } from '../core/errors.ts';
-import type { SavedSession, StoredState, UploadRecord } from '../core/types.ts';
-import { whenSettled } from '../core/wait.ts';
+import { createId } from '../../core/create-id.ts';
+import { UploaderError } from '../../core/errors.ts';
+import type { SavedSession, StoredState, UploadRecord } from '../../core/types.ts';
+import { whenSettled } from '../../core/wait.ts';
 import { createChunkLog, groupCommit } from './chunk-log.ts';
 import { BATCH_SIZE, createDatabase } from './database.ts';
 import { isNewer, type RecordToSave, readRecord, type SavedRecord, writeRecord } from './record.ts';

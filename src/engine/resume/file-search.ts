@@ -1,15 +1,15 @@
 // What tells files apart: their place and identity, their record, and their handle.
 
-import type { Candidate } from '../core/changes.ts';
-import type { Lane } from '../core/lane.ts';
-import { mapAhead } from '../core/streams.ts';
-import type { PickedFile, UploadRecord } from '../core/types.ts';
-import { abortable } from '../core/wait.ts';
-import { type FileIdentity, identify, isSameFile, recordKey } from '../store/identity.ts';
-import type { RecordToSave } from '../store/record.ts';
-import type { Connection } from './connection.ts';
-import type { Upload } from './upload.ts';
-import { isOver, stateNameOf } from './upload-state.ts';
+import type { Candidate } from '../../core/changes.ts';
+import type { Lane } from '../../core/lane.ts';
+import { mapAhead } from '../../core/streams.ts';
+import type { PickedFile, UploadRecord } from '../../core/types.ts';
+import { abortable } from '../../core/wait.ts';
+import type { Connection } from '../connection.ts';
+import type { Upload } from '../upload.ts';
+import { isOver, stateNameOf } from '../upload-state.ts';
+import type { RecordToSave } from './record.ts';
+import { type FileIdentity, identify, isSameFile, recordKey } from './same-file.ts';
 
 /** True if the record was created for the same service, client and owner, with the same hash algorithm. */
 export const belongsTo = (record: RecordToSave, { settings }: Connection): boolean =>

@@ -2,8 +2,8 @@
 // of each use, and turns all errors into `UploaderError`.
 
 import { createStore, promisifyRequest, type UseStore } from 'idb-keyval';
-import { UploaderError } from '../core/errors.ts';
-import { sleep } from '../core/wait.ts';
+import { UploaderError } from '../../core/errors.ts';
+import { sleep } from '../../core/wait.ts';
 
 /** A database with one object store. All functions reject only with `store-full` or `store-unavailable`. */
 export interface Database {

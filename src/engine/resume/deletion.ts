@@ -1,8 +1,8 @@
 // Deletes all saved uploads when the user signs out, and finishes the deletions that others have left.
 
-import { completeDeletion, isDeletionLeft, runningDeletions } from '../core/deletion.ts';
-import { dropKept } from '../keeper/drop-kept.ts';
-import type { UploadStore } from '../store/uploads.ts';
+import { completeDeletion, isDeletionLeft, runningDeletions } from '../../core/deletion-mark.ts';
+import { dropKept } from './keeper/drop-kept.ts';
+import type { UploadStore } from './upload-store.ts';
 
 export class Deletion {
   /** The store. Each use of it first finishes a deletion that was left, and rejects if that fails. */

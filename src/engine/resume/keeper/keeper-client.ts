@@ -1,10 +1,10 @@
 // The page's side of the file keeper: hands over the files of unfinished uploads when the page is left, and asks for the files that
 // an earlier page handed over. Loaded only if `keeper-url` is set.
 
-import type { Change } from '../core/changes.ts';
-import { trusted } from '../core/trusted.ts';
-import { inSlices } from '../core/wait.ts';
-import type { Warn } from '../core/warn.ts';
+import type { Change } from '../../../core/changes.ts';
+import { trusted } from '../../../core/trusted.ts';
+import { inSlices } from '../../../core/wait.ts';
+import type { Warn } from '../../../core/warn.ts';
 import { keyOfNew, workerOf } from './drop-kept.ts';
 import {
   type Ask,

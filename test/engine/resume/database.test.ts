@@ -2,10 +2,10 @@
 
 import { expect } from '@open-wc/testing';
 import { promisifyRequest } from 'idb-keyval';
-import type { UploaderError } from '../../src/core/errors.ts';
-import { createDatabase } from '../../src/store/database.ts';
-import { type Clock, stopClock } from '../support/clock.ts';
-import { deferred, rejection, settled } from '../support/collect.ts';
+import type { UploaderError } from '../../../src/core/errors.ts';
+import { createDatabase } from '../../../src/engine/resume/database.ts';
+import { type Clock, stopClock } from '../../support/clock.ts';
+import { deferred, rejection, settled } from '../../support/collect.ts';
 
 /** Creates a database and counts its lost connections. */
 function counted() {
