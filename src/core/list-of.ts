@@ -1,3 +1,7 @@
+/** A `File` of another document is no instance of this `File`. */
+export const isFile = (value: unknown): value is File =>
+  Object.prototype.toString.call(value) === '[object File]';
+
 /** Copies a list of files, because a page that clears its file input also empties the `FileList`. Anything else becomes a list. */
 export const listOf = <T extends object>(given: Iterable<T> | T): T[] =>
   typeof given === 'object' && given && Symbol.iterator in given ? [...given] : [given as T];

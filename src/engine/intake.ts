@@ -5,6 +5,7 @@ import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
 import { loadTexts } from '../core/explain.ts';
 import { Lane } from '../core/lane.ts';
+import { isFile } from '../core/list-of.ts';
 import { copyOfMetadata } from '../core/metadata.ts';
 import type { AddedFile, FileId, PickedFile, UnreadableFile } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
@@ -12,19 +13,9 @@ import { limitsOf, type Refusal, refusal } from '../pipeline/pick.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
 import { type FileCache, isCacheable } from './resume/file-cache.ts';
-import {
-  askFor,
-  belongsTo,
-  candidateOf,
-  compare,
-  fileOf,
-  identityOf,
-  isFile,
-  pathAndSizeOf,
-  provideSame,
-  wantFilesOf,
-} from './resume/file-search.ts';
+import { askFor, fileOf, provideSame, wantFilesOf } from './resume/file-search.ts';
 import { ResumeState, type ResumeStates } from './resume/resume-state.ts';
+import { belongsTo, compare, pathKeyOf, statOf } from './resume/same-file.ts';
 import type { UploadStore } from './resume/upload-store.ts';
 import type { Scheduler } from './scheduler.ts';
 import { Upload, type UploadContext } from './upload.ts';
@@ -134,14 +125,14 @@ export class Intake {
   ): Promise<boolean | undefined> {
     for (const upload of uploads) {
       if (!upload.resumeState.record) continue;
-      const [asked] = wantFilesOf([upload]);
+      const [searching] = wantFilesOf([upload]);
       // A file that cannot be read is rejected with this reason by the caller.
-      const compared = await compare(upload, picked.file, signal).catch(() => undefined);
-      const same = signal.aborted ? undefined : compared?.same;
-      if (same && upload.needsFile) upload.provide({ ...picked, file: same });
-      if (asked) askFor(asked);
-      if (!compared || signal.aborted) return undefined;
-      if (same) return true;
+      const comparison = await compare(upload, picked.file, signal).catch(() => undefined);
+      const sameFile = signal.aborted ? undefined : comparison?.sameFile;
+      if (sameFile && upload.needsFile) upload.provide({ ...picked, file: sameFile });
+      if (searching) askFor(searching);
+      if (!comparison || signal.aborted) return undefined;
+      if (sameFile) return true;
     }
     return false;
   }
@@ -216,16 +207,16 @@ export class Intake {
     return new ResumeState(settings.noResume ? undefined : store, this.#resumeStates, context.tabLocks);
   }
 
-  /** Returns the uploads that need their file. The keys are the `pathAndSizeOf` values of these files. */
-  #waitingUploads(): UploadsByPlace {
-    const byPlace = new Map<string, Upload[]>();
+  /** Returns the uploads that need their file. The keys are the `pathKeyOf` values of these files. */
+  #waitingUploads(): UploadsByPathKey {
+    const byPathKey = new Map<string, Upload[]>();
     for (const upload of this.#parts.scheduler.all) {
       const file = upload.needsFile && seenBy(upload);
       if (!file) continue;
-      const place = pathAndSizeOf(file);
-      byPlace.set(place, [...(byPlace.get(place) ?? []), upload]);
+      const pathKey = pathKeyOf(file);
+      byPathKey.set(pathKey, [...(byPathKey.get(pathKey) ?? []), upload]);
     }
-    return byPlace;
+    return byPathKey;
   }
 
   /** Replaces an upload whose file became unreadable and has changed. The new file is uploaded from the start. */
@@ -267,17 +258,28 @@ export class Intake {
   }
 }
 
-type UploadsByPlace = ReadonlyMap<string, readonly Upload[]>;
+type UploadsByPathKey = ReadonlyMap<string, readonly Upload[]>;
+
+export const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
+  name: file.name,
+  relativePath,
+  sizeBytes: file.size,
+  type: file.type,
+});
 
 /** Returns what is known of the file that an upload had. */
 const seenBy = ({ lost, resumeState, parentId, relativePath }: Upload) =>
-  resumeState.record ?? (lost && { ...identityOf(lost.file), parentId, relativePath });
+  resumeState.record ?? (lost && { ...statOf(lost.file), parentId, relativePath });
 
 /** Returns the uploads that need a file with this place and size. Does not read the file. */
-function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Connection): readonly Upload[] {
+function waitingFor(
+  picked: PickedFile,
+  uploads: UploadsByPathKey,
+  connection: Connection,
+): readonly Upload[] {
   if (uploads.size === 0) return [];
-  const place = { ...identityOf(picked.file), ...picked, parentId: parentOf(picked, connection) };
-  return (uploads.get(pathAndSizeOf(place)) ?? []).filter((upload) => {
+  const file = { ...statOf(picked.file), ...picked, parentId: parentOf(picked, connection) };
+  return (uploads.get(pathKeyOf(file)) ?? []).filter((upload) => {
     const { record } = upload.resumeState;
     // Since `uploads` was collected, the upload may have got its file, or been removed, canceled, or completed by another tab.
     if (!upload.needsFile) return false;

@@ -1,13 +1,13 @@
 // Replaces a file before it is uploaded: calls `transformFile`, and prepares photos.
 
 import { UploaderError } from '../core/errors.ts';
+import { isFile } from '../core/list-of.ts';
 import type { Settings } from '../core/settings-table.ts';
 import { abortable } from '../core/wait.ts';
 import { warnOnConsole } from '../core/warn.ts';
 import { limitsOf, refusal } from '../pipeline/pick.ts';
 import type { Times } from './connection.ts';
 import { photos, preparesPhotos } from './late-photos.ts';
-import { isFile } from './resume/file-search.ts';
 
 const TRANSFORM_MS = 300_000;
 /** Longest time for reading one byte, in milliseconds. Afterwards, the drive counts as gone. */

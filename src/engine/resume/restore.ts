@@ -6,29 +6,22 @@ import type { UploadRecord } from '../../core/types.ts';
 import type { CurrentUser } from '../../core/user.ts';
 import { abortable, inSlices, runUntil, sleep } from '../../core/wait.ts';
 import { type Connection, keepDurationMs } from '../connection.ts';
-import type { Intake, IntakeParts } from '../intake.ts';
+import { candidateOf, type Intake, type IntakeParts } from '../intake.ts';
 import type { SnapshotStore } from '../snapshot-store.ts';
 import type { Upload } from '../upload.ts';
 import { isOver, stateNameOf } from '../upload-state.ts';
 import { BATCH_SIZE } from './database.ts';
-import {
-  askFor,
-  belongsTo,
-  candidateOf,
-  give,
-  identityOf,
-  openHandle,
-  placeOf,
-  wantFilesOf,
-} from './file-search.ts';
+import { askFor, give, openHandle, wantFilesOf } from './file-search.ts';
 import { dropKept, keyOfNew } from './keeper/drop-kept.ts';
 import type { KeeperClient } from './keeper/keeper-client.ts';
 import type { Added, Kept } from './keeper/keeper-messages.ts';
 import { readHandle } from './record.ts';
 import { findWanted } from './resume-state.ts';
+import { belongsTo, fileKeyOf, statOf } from './same-file.ts';
 import type { KeepMsOf } from './upload-store.ts';
 
-const FREE_MS = 1000; // for which the lock of another tab has to be free
+/** How long another tab's lock must be free before this tab takes over the upload, in milliseconds. */
+const TAKE_OVER_AFTER_MS = 1000;
 /** Longest wait for the keeper's code until the user is asked for files, in milliseconds. */
 const KEEPER_MS = 10_000;
 
@@ -195,18 +188,18 @@ export class Restorer {
       });
     const { baseUrl: service, owner } = connection.settings;
     const byKey = new Map(uploads.map((upload) => [upload.resumeState.key ?? '', upload]));
-    const byPlace = new Map(
-      uploads.map((upload) => [upload.resumeState.record && placeOf(upload.resumeState.record), upload]),
+    const byFileKey = new Map(
+      uploads.map((upload) => [upload.resumeState.record && fileKeyOf(upload.resumeState.record), upload]),
     );
     let listed: ReadonlySet<string> | undefined;
     await keeper?.ask({ service, owner, keys: [...byKey.keys()] }, newKeys, async (kept) => {
       const { key, file, isPaused, added } = kept;
-      const place = added && placeOf({ ...identityOf(file), ...added });
+      const fileKey = added && fileKeyOf({ ...statOf(file), ...added });
       // The upload may have got a record after the handover, so it is matched by folder and file, not by key.
-      const upload = added ? byPlace.get(place) : byKey.get(key);
+      const upload = added ? byFileKey.get(fileKey) : byKey.get(key);
       listed ??= this.#listed();
       if (upload) await give(upload, file, isPaused);
-      else if (added && place && !signal.aborted && !listed.has(place))
+      else if (added && fileKey && !signal.aborted && !listed.has(fileKey))
         this.#addAgain(kept, added, connection);
     });
     await Promise.all(uploads.map((upload) => openHandle(upload, this.#handles, signal)));
@@ -275,13 +268,14 @@ export class Restorer {
       for (const [key, waiting] of this.#elsewhere) {
         waiting.freeSinceMs = isLocked(key) ? Number.POSITIVE_INFINITY : Math.min(waiting.freeSinceMs, nowMs);
         const { freeSinceMs, upload } = waiting;
-        if (nowMs - freeSinceMs >= FREE_MS) wanted.push(...(await this.#takeOver(key, upload, signal)));
+        if (nowMs - freeSinceMs >= TAKE_OVER_AFTER_MS)
+          wanted.push(...(await this.#takeOver(key, upload, signal)));
       }
       for (const connection of new Set(wanted.map((upload) => upload.connection))) {
         const uploads = wanted.filter((upload) => upload.connection === connection);
         void this.#findFiles(uploads, connection, this.#finding.signal);
       }
-      await sleep(FREE_MS, signal);
+      await sleep(TAKE_OVER_AFTER_MS, signal);
     }
   }
 
@@ -345,18 +339,18 @@ export class Restorer {
 
   #isListed(record: UploadRecord, listed = this.#listed()): boolean {
     const isHere = this.#elsewhere.has(record.key) || this.#parts.context.tabLocks.isListed(record.key);
-    return isHere || listed.has(placeOf(record));
+    return isHere || listed.has(fileKeyOf(record));
   }
 
   /**
-   * Returns the files that the page added before the records were read, by `placeOf`. The runs of these files look up their own
+   * Returns the files that the page added before the records were read, by `fileKeyOf`. The runs of these files look up their own
    * records.
    */
   #listed(): ReadonlySet<string> {
     const listed = new Set<string>();
     for (const upload of this.#parts.scheduler.all) {
       if (!upload.picked || upload.phase === 'failed' || upload.phase === 'canceled') continue;
-      listed.add(placeOf({ ...upload, ...identityOf(upload.picked.file) }));
+      listed.add(fileKeyOf({ ...upload, ...statOf(upload.picked.file) }));
     }
     return listed;
   }

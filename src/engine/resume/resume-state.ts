@@ -6,6 +6,7 @@ import type { StoredState, UploadRecord } from '../../core/types.ts';
 import { whenSettled } from '../../core/wait.ts';
 import { stateOf } from '../../pipeline/service-session.ts';
 import type { RecordKeeper, SessionMarks } from '../../pipeline/upload-session.ts';
+import { isKeyOf } from './same-file.ts';
 import { type Release, type TabLocks, type TabObserver, UploadLock } from './tab-locks.ts';
 import type { UploadStore } from './upload-store.ts';
 
@@ -135,10 +136,9 @@ export class ResumeState {
   }
 
   /** True if an upload of this page uses a record for a file with this name and size, or another tab was seen to run one. */
-  knows({ name, size }: File): boolean {
-    // The end of such a key (`recordKey`) has the time and the hash of the file.
-    const part = `${JSON.stringify(name)},${size},`;
-    return [...this.#byKey.keys()].some((key) => key.includes(part)) || this.#tabLocks.hasSeen(part);
+  knows(file: File): boolean {
+    const isOfFile = (key: string): boolean => isKeyOf(key, file);
+    return [...this.#byKey.keys()].some(isOfFile) || this.#tabLocks.hasSeen(isOfFile);
   }
 
   get record(): UploadRecord | undefined {

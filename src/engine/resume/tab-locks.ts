@@ -135,9 +135,9 @@ export class TabLocks {
     return (key) => names.has(LOCK + key);
   }
 
-  /** Returns true if a tab held the lock for a key with this part when this object was created. */
-  hasSeen(part: string): boolean {
-    return [...this.#seen].some((name) => name?.startsWith(LOCK) && name.includes(part));
+  /** Returns true if a tab held the lock for such a key when this object was created. */
+  hasSeen(isMatch: (key: string) => boolean): boolean {
+    return [...this.#seen].some((name) => name?.startsWith(LOCK) && isMatch(name));
   }
 
   /** Undoes `close()`. */
