@@ -46,7 +46,7 @@ export class Commands {
     const dispatchPending = (upload: Upload): void => {
       const pending = this.#pending.get(upload) ?? [];
       this.#pending.delete(upload);
-      for (const next of pending) upload.dispatch(next);
+      for (const pendingCommand of pending) upload.dispatch(pendingCommand);
     };
     // Running uploads come first, because `suspend()` closes the connections of their runs.
     if (!this.#scheduler.isIdle) for (const upload of uploads) if (upload.isRunning) dispatchPending(upload);

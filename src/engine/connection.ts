@@ -74,7 +74,7 @@ export function connect(
   const auth: AuthSession = openAuthSession(settings, {
     post: createPost(settings, { timeoutMs: times.callTimeoutMs }),
     report,
-    onSignOut: (...last) => onSignOut(auth, ...last),
+    onSignOut: (...signOutArguments) => onSignOut(auth, ...signOutArguments),
     confirmRedirect,
     ...(times.auth && { options: times.auth }),
   });
@@ -244,16 +244,19 @@ export class Connections {
    * stays without, but uses the session of the owner.
    */
   withCurrentSignIn({ settings }: Connection): Connection {
-    const moved = withSignInOf(settings, this.current.settings);
-    return { settings: { ...moved, owner: settings.owner }, service: this.#connection(moved).service };
+    const newSettings = withSignInOf(settings, this.current.settings);
+    return {
+      settings: { ...newSettings, owner: settings.owner },
+      service: this.#connection(newSettings).service,
+    };
   }
 
   /** Closes all services except those of `connections` and of the current settings. */
   closeUnused(connections: Iterable<Connection>): void {
-    const used = new Set([this.current.service]);
-    for (const { service } of connections) used.add(service);
+    const usedServices = new Set([this.current.service]);
+    for (const { service } of connections) usedServices.add(service);
     for (const [key, service] of this.#services) {
-      if (used.has(service)) continue;
+      if (usedServices.has(service)) continue;
       service.close();
       this.#services.delete(key);
     }

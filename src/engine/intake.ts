@@ -60,7 +60,7 @@ export class Intake {
   ): Promise<void> {
     const { signal } = this.#adding;
     if (!files.every(isPicked)) throw await errorFor(files.find((item) => !isPicked(item)));
-    const all = files.map(readPicked);
+    const pickedFiles = files.map(readPicked);
     const { multiple } = connection.settings;
     const limits = limitsOf(connection.settings);
     const waitingUploads = this.#waitingUploads();
@@ -69,8 +69,8 @@ export class Intake {
     const doubtful: PickedFile[] = [];
     const addNew = (picked: PickedFile): void => {
       const candidate = candidateOf(picked);
-      const refused = refusal(picked, limits, listedCount);
-      if (refused) this.#refuse(candidate, refused);
+      const reason = refusal(picked, limits, listedCount);
+      if (reason) this.#refuse(candidate, reason);
       else if (mayAdd(candidate)) {
         listedCount += 1;
         this.addNew(picked, candidate, connection);
@@ -83,10 +83,10 @@ export class Intake {
         return;
       }
       const { lastModified } = picked.file;
-      const waiting = waitingFor(picked, waitingUploads, connection);
-      const exact = waiting.find((upload) => seenBy(upload)?.lastModifiedMs === lastModified);
+      const candidates = waitingFor(picked, waitingUploads, connection);
+      const exact = candidates.find((upload) => seenBy(upload)?.lastModifiedMs === lastModified);
       if (exact) exact.provide(picked);
-      else if (waiting.some(({ resumeState }) => resumeState.record)) doubtful.push(picked);
+      else if (candidates.some(({ resumeState }) => resumeState.record)) doubtful.push(picked);
       else addNew(picked);
     };
     const recount = (): void => {
@@ -106,7 +106,7 @@ export class Intake {
       else if (!isSame) addNew(picked);
     };
     await this.#parts.scheduler.whileAdding(async () => {
-      await inSlices(all, addOne, recount);
+      await inSlices(pickedFiles, addOne, recount);
       const comparing = doubtful.map((picked) => this.#comparing.run(() => compareOne(picked), signal));
       await Promise.all(comparing).catch((error) => {
         if (!signal.aborted) throw error;
@@ -194,11 +194,11 @@ export class Intake {
     resumeState: ResumeState,
   ): Upload {
     const { context, scheduler } = this.#parts;
-    const added = { id: createId(), ...file };
+    const addedFile = { id: createId(), ...file };
     this.#order += 1;
-    const upload = new Upload(added, picked, this.#order, connection, resumeState, context);
+    const upload = new Upload(addedFile, picked, this.#order, connection, resumeState, context);
     scheduler.append(upload);
-    context.report({ name: 'file-added', detail: added });
+    context.report({ name: 'file-added', detail: addedFile });
     return upload;
   }
 
@@ -223,9 +223,9 @@ export class Intake {
   #replace(upload: Upload, { file, handle, metadata }: PickedFile): void {
     const { relativePath, lost } = upload;
     const picked = { file, relativePath, metadata: metadata ?? lost?.metadata, ...(handle && { handle }) };
-    const refused = refusal(picked, limitsOf(upload.connection.settings), 0);
-    if (refused) {
-      this.#refuse(candidateOf(picked), refused);
+    const reason = refusal(picked, limitsOf(upload.connection.settings), 0);
+    if (reason) {
+      this.#refuse(candidateOf(picked), reason);
       return;
     }
     this.addNew(picked, candidateOf(picked), upload.connection, upload.parentId);

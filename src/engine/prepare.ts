@@ -51,7 +51,7 @@ export async function prepare(
     warnOnConsole('A file could not be prepared', error);
     throw new UploaderError('transform-failed', 'A file could not be prepared', { cause: error });
   });
-  const refused = body !== file && refusal({ file: body }, limitsOf(settings), 0);
-  if (refused) throw new UploaderError(refused.code, 'The prepared file is not accepted');
+  const reason = body !== file && refusal({ file: body }, limitsOf(settings), 0);
+  if (reason) throw new UploaderError(reason.code, 'The prepared file is not accepted');
   return body;
 }

@@ -43,9 +43,9 @@ export class Reconnect {
       // The settings may change again during the move.
       if (service !== this.#connections.current.service || !isLeft(upload)) return;
       const { connection } = upload;
-      const next = successors.get(connection) ?? this.#connections.withCurrentSignIn(connection);
-      successors.set(connection, next);
-      upload.connection = next;
+      const successor = successors.get(connection) ?? this.#connections.withCurrentSignIn(connection);
+      successors.set(connection, successor);
+      upload.connection = successor;
       upload.dispatch({ type: 'reconnect' });
     });
     this.#onMoved();

@@ -26,15 +26,15 @@ const MOST_RUNNING = 1000;
 
 /** Moves the entry `id` before the entry `beforeId`, or to the end. */
 export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: FileId | undefined): void {
-  const moved = entries.get(id);
-  if (moved === undefined || id === beforeId) return;
+  const movedEntry = entries.get(id);
+  if (movedEntry === undefined || id === beforeId) return;
   const others = [...entries].filter(([other]) => other !== id);
   entries.clear();
   for (const [other, entry] of others) {
-    if (other === beforeId) entries.set(id, moved);
+    if (other === beforeId) entries.set(id, movedEntry);
     entries.set(other, entry);
   }
-  entries.set(id, moved);
+  entries.set(id, movedEntry);
 }
 
 export class Scheduler {
@@ -78,18 +78,19 @@ export class Scheduler {
     return this.#running.size === 0;
   }
 
-  onTransition(upload: Upload, before: UploadState, after: UploadState): void {
-    if (before === after) return;
-    if (!isRunning(after)) this.#running.delete(upload);
-    else if (before.phase !== after.phase) this.#running.set(upload, performance.now());
-    if (after.phase === 'opening') this.#news = 'ran';
-    const hasEnded = (isOver(after) && !isOver(before)) || (isRunning(before) && upload.needsFile);
+  onTransition(upload: Upload, previousState: UploadState, state: UploadState): void {
+    if (previousState === state) return;
+    if (!isRunning(state)) this.#running.delete(upload);
+    else if (previousState.phase !== state.phase) this.#running.set(upload, performance.now());
+    if (state.phase === 'opening') this.#news = 'ran';
+    const hasEnded =
+      (isOver(state) && !isOver(previousState)) || (isRunning(previousState) && upload.needsFile);
     if (this.#news === 'ran' && hasEnded) this.#news = 'ended';
-    const last = afterDeletion(after);
-    const isUserPause = stateNameOf(last) === 'user' && wouldRun(afterDeletion(before));
+    const stateAfterDeletion = afterDeletion(state);
+    const isUserPause = stateNameOf(stateAfterDeletion) === 'user' && wouldRun(afterDeletion(previousState));
     if (this.#news === 'ended' && isUserPause) this.#news = 'ran';
-    if (after.phase === 'queued') this.#queue.add(upload);
-    if (last.phase === 'removed' && this.#uploads.delete(upload.id)) this.#onListChange();
+    if (state.phase === 'queued') this.#queue.add(upload);
+    if (stateAfterDeletion.phase === 'removed' && this.#uploads.delete(upload.id)) this.#onListChange();
     this.#pumpSoon();
   }
 
@@ -241,10 +242,10 @@ export class Scheduler {
       usable >= limit || runningCount >= limit * RUNNING_PER_ACTIVE || this.#running.size >= MOST_RUNNING;
     const isWanted = (upload: Upload): boolean =>
       usable + usableAfterSignIn < limit || !waitsForSignIn(upload);
-    const next = isFull ? undefined : this.#queue.shift(isWanted);
-    if (!next && !this.#queue.isEmpty && nextWaitMs < Number.POSITIVE_INFINITY)
+    const upload = isFull ? undefined : this.#queue.shift(isWanted);
+    if (!upload && !this.#queue.isEmpty && nextWaitMs < Number.POSITIVE_INFINITY)
       this.#waitTimer = setTimeout(() => this.#pumpSoon(), nextWaitMs);
-    return next;
+    return upload;
   }
 
   #reportFinished(): void {
@@ -315,8 +316,8 @@ class Queue {
     this.#isSorted = true;
     const at = this.#uploads.findIndex((upload) => isQueued(upload) && isWanted(upload));
     const upload = this.#uploads[at];
-    const before = (upload ? this.#uploads.slice(0, at) : this.#uploads).filter(isQueued);
-    this.#uploads = upload ? before.concat(this.#uploads.slice(at + 1)) : before;
+    const skippedUploads = (upload ? this.#uploads.slice(0, at) : this.#uploads).filter(isQueued);
+    this.#uploads = upload ? skippedUploads.concat(this.#uploads.slice(at + 1)) : skippedUploads;
     return upload;
   }
 }

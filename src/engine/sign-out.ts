@@ -77,13 +77,13 @@ export class SignOut {
    * Removes the uploads of the previous `owner` from the list, because the page names another one. If there was no owner (`''`),
    * removes only uploads whose file this page never had.
    */
-  async leaveOwner(owner: string, next: string): Promise<void> {
+  async leaveOwner(owner: string, nextOwner: string): Promise<void> {
     const { commands, restorer, scheduler, user } = this.#parts;
-    user.owner = next;
+    user.owner = nextOwner;
     this.#stopAdding();
     if (owner !== '') void restorer.dropKept();
-    const left = scheduler.all.filter((upload) => owner !== '' || (!upload.picked && !upload.lost));
-    await commands.applyTo(left, { type: 'leave' });
+    const leavingUploads = scheduler.all.filter((upload) => owner !== '' || (!upload.picked && !upload.lost));
+    await commands.applyTo(leavingUploads, { type: 'leave' });
   }
 
   #stopAdding(): void {
@@ -122,9 +122,9 @@ export class SignOut {
     const { commands, restorer, scheduler, store } = this.#parts;
     this.#stopAdding();
     restorer.forgetKept();
-    const own = scheduler.all.flatMap(({ resumeState: { record } }) => record ?? []);
+    const listedRecords = scheduler.all.flatMap(({ resumeState: { record } }) => record ?? []);
     await commands.applyTo(scheduler.all, { type: 'abandon' });
-    await Promise.all(own.map(({ key, createdAtMs }) => store.remove(key, createdAtMs)));
+    await Promise.all(listedRecords.map(({ key, createdAtMs }) => store.remove(key, createdAtMs)));
   }
 }
 

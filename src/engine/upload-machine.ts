@@ -132,19 +132,19 @@ function block(
   why: WaitReason | undefined,
 ): Move {
   const { state } = model;
-  const before: Blockers = state.phase === 'paused' ? state.blockers : {};
+  const previousBlockers: Blockers = state.phase === 'paused' ? state.blockers : {};
   const resumesTo = state.phase === 'paused' ? state.resumesTo : state.phase;
-  if (before[cause] === why) return inert(model);
-  const { [cause]: _ended, ...others } = before;
-  const blockers: Blockers = why ? { ...before, [cause]: why } : others;
+  if (previousBlockers[cause] === why) return inert(model);
+  const { [cause]: _ended, ...others } = previousBlockers;
+  const blockers: Blockers = why ? { ...previousBlockers, [cause]: why } : others;
   const reason = reasonOf(blockers);
   if (!reason)
     return state.phase === 'paused'
       ? to(model, { phase: resumesTo }, reportResumed(publicPhase({ phase: resumesTo })))
       : inert(model);
   const isNewReason = state.phase !== 'paused' || state.reason !== reason;
-  const waiting = { phase: 'paused', reason, resumesTo, blockers } as const;
-  return to(model, waiting, ...(isNewReason ? [reportPaused(reason)] : []));
+  const pausedState = { phase: 'paused', reason, resumesTo, blockers } as const;
+  return to(model, pausedState, ...(isNewReason ? [reportPaused(reason)] : []));
 }
 
 const succeed = (model: UploadModel, { result }: EventOf<'succeeded'>): Move => {
@@ -176,7 +176,7 @@ const loseFile = (model: UploadModel, { error }: EventOf<'file-lost'>): Move => 
   );
 };
 
-const ended = { succeeded: succeed, 'run-failed': fail, 'file-lost': loseFile } as const;
+const endings = { succeeded: succeed, 'run-failed': fail, 'file-lost': loseFile } as const;
 const leaving = { leave: remove, close, 'done-elsewhere': doneElsewhere } as const;
 const unfinished = { ...leaving, abandon, cancel, remove: cancelAndRemove, withdraw } as const;
 const over = {
@@ -202,7 +202,7 @@ const idle: Cells<UploadState> = {
 
 const withRun: Cells<Running | Blocked> = {
   ...unfinished,
-  ...ended,
+  ...endings,
   pause,
   suspend,
   withdraw: withdrawRun,
@@ -253,9 +253,9 @@ function open(
   model: UploadModel & { readonly state: Running | Blocked },
   { chunkCount, resumedBytes, signIn }: EventOf<'opened'>,
 ): Move {
-  const before = model.state.phase === 'paused' ? model.state.blockers : {};
+  const previousBlockers = model.state.phase === 'paused' ? model.state.blockers : {};
   const attempt = model.state.phase === 'paused' ? undefined : model.state.attempt;
-  const blockers: Blockers = { ...before, ...(signIn && { signIn }) };
+  const blockers: Blockers = { ...previousBlockers, ...(signIn && { signIn }) };
   const reason = reasonOf(blockers);
   // The request for the session may be waiting for its next attempt.
   const state: UploadState = reason
@@ -384,14 +384,14 @@ const TABLE: Table = {
  * Handles events during the deletion. Such an event changes only `next`, the state after the deletion, and starts no second
  * deletion.
  */
-function whileCanceling(model: UploadModel, before: UploadState, event: UploadEvent): Move {
-  if (event.type === 'forgotten') return enter(model, before);
+function whileCanceling(model: UploadModel, stateBefore: UploadState, event: UploadEvent): Move {
+  if (event.type === 'forgotten') return enter(model, stateBefore);
   if (event.type === 'begin') return inert(model);
-  const { model: after, effects } = reduce({ ...model, state: before }, event);
-  if (after.state === before && effects.length === 0) return inert(model);
-  const next = after.state.phase === 'canceling' ? after.state.next : after.state;
+  const { model: modelAfter, effects } = reduce({ ...model, state: stateBefore }, event);
+  if (modelAfter.state === stateBefore && effects.length === 0) return inert(model);
+  const stateAfter = modelAfter.state.phase === 'canceling' ? modelAfter.state.next : modelAfter.state;
   const reported = effects.filter(({ type }) => type !== 'forget' && type !== 'leave' && type !== 'release');
-  return { model: { ...model, state: { phase: 'canceling', next } }, effects: reported };
+  return { model: { ...model, state: { phase: 'canceling', next: stateAfter } }, effects: reported };
 }
 
 /**

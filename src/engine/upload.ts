@@ -318,8 +318,8 @@ export class Upload {
   }
 
   #report<K extends ChangeName>(name: K, detail: Omit<ChangeMap[K], 'id' | 'name'>): void {
-    const own = NAMED.includes(name) ? { id: this.id, name: this.name } : { id: this.id };
-    this.#context.report({ name, detail: { ...own, ...detail } } as Change);
+    const subject = NAMED.includes(name) ? { id: this.id, name: this.name } : { id: this.id };
+    this.#context.report({ name, detail: { ...subject, ...detail } } as Change);
   }
 
   #add(work: Promise<unknown>): void {
@@ -355,9 +355,9 @@ export class Upload {
   #onProgressElsewhere(numbers: RemoteProgress): void {
     const { progress, phase, sizeBytes } = this;
     if (phase !== 'paused') return;
-    const shown = { hashedBytes: 0, ...progress.showRemote(numbers) };
-    this.#show(shown);
-    this.#report('upload-progress', { phase, sizeBytes, ...shown });
+    const remoteNumbers = { hashedBytes: 0, ...progress.showRemote(numbers) };
+    this.#show(remoteNumbers);
+    this.#report('upload-progress', { phase, sizeBytes, ...remoteNumbers });
   }
 
   #onDoneElsewhere(detail: DoneElsewhere): void {

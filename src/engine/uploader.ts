@@ -94,19 +94,20 @@ export class Uploader {
     if (!globalThis.location) throw new UploaderError('bad-config', 'Uploader runs in browsers only');
     warnLate('warnOfOptions', options);
     this.#warn = warnOnce(options.warn);
-    const checked = createSettings(settings, this.#warn);
-    this.#user = new CurrentUser(checked.owner);
+    const validSettings = createSettings(settings, this.#warn);
+    this.#user = new CurrentUser(validSettings.owner);
     this.#trace = createLateTrace(this, this.#user, options.onSpan);
     this.#tabLocks = new TabLocks(options.page, () => this.#restoreAgain());
-    const how: ConnectOptions = {
+    const connectOptions: ConnectOptions = {
       times: options.times,
       onSignOut: (...args) => this.#signOut.onSignOut(...args),
       confirmRedirect: () => this.mayRedirect?.() ?? true,
       connectionChange: () => this.#monitor.change,
     };
-    this.#connections = new Connections(checked, (next) => open(next, this.#report, how), this.#onAuth);
-    this.#slots = new UploadSlots(checked.concurrency);
-    this.#monitor = new ConnectionMonitor(checked.throttle);
+    const openClient = (current: Settings) => open(current, this.#report, connectOptions);
+    this.#connections = new Connections(validSettings, openClient, this.#onAuth);
+    this.#slots = new UploadSlots(validSettings.concurrency);
+    this.#monitor = new ConnectionMonitor(validSettings.throttle);
     this.#scheduler = new Scheduler(this.#slots, this.#report, () => this.#snapshots.onListChange());
     this.#snapshots = new SnapshotStore(this.#connections.auth.snapshot, () =>
       this.#scheduler.all.map(({ snapshot }) => snapshot),
@@ -152,7 +153,7 @@ export class Uploader {
     this.#user.connect();
     if (options.onSpan) this.#trace.load().catch(reportError);
     this.#restored = this.#restore();
-    preconnect([checked.baseUrl]);
+    preconnect([validSettings.baseUrl]);
   }
 
   /** Frozen state of the list and of sign-in. The same object until something changes. */
@@ -228,9 +229,9 @@ export class Uploader {
     this.#slots.configure(settings.concurrency);
     this.#scheduler.onLimitChange();
     this.#monitor.bytesPerSecond = settings.throttle;
-    const left = settings.owner === owner ? undefined : this.#signOut.leaveOwner(owner, settings.owner);
-    if (left && owner !== '') this.#connections.leaveAuth();
-    this.#restored = Promise.all([this.#restored, left, this.#reconnect.run()])
+    const leaving = settings.owner === owner ? undefined : this.#signOut.leaveOwner(owner, settings.owner);
+    if (leaving && owner !== '') this.#connections.leaveAuth();
+    this.#restored = Promise.all([this.#restored, leaving, this.#reconnect.run()])
       .then(() => this.#restore())
       .then(() => this.#closeUnused());
     if (this.#state !== 'open') this.#connections.close();

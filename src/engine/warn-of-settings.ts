@@ -48,13 +48,15 @@ export function warnOfSettings(
   const { auth, getToken } = settings;
   // Only responses of a sign-in page have an issuer.
   const hasIssuer = auth === 'auto' ? !getToken : auth === 'popup' || auth === 'redirect';
-  const missing = [
+  const missingSettings = [
     settings.owner === '' && 'owner',
     settings.uploadOrigins.length === 0 && 'upload-origins',
     hasIssuer && settings.issuer === undefined && 'issuer',
   ].filter(Boolean);
-  if (missing.length > 0)
-    warn(`Not set: ${missing.join(', ')}. Each protects your users; see "What you must set" in SECURITY.md.`);
+  if (missingSettings.length > 0)
+    warn(
+      `Not set: ${missingSettings.join(', ')}. Each protects your users; see "What you must set" in SECURITY.md.`,
+    );
   if (isRemote)
     warn('This page was loaded over http, so others can change it and see what it sends. Use https.');
   if (settings.batchPath && !settings.commitPath) warn('batch-path has no effect without commit-path.');
@@ -127,11 +129,16 @@ export function warnOfOptions(options: UploaderOptions): void {
     warnOfNames(`engineOptions.${name}`, options[name] ?? {}, OPTIONS[name], warn);
 }
 
-function warnOfNames(place: string, given: object, known: readonly string[], warn: typeof warnOfPage): void {
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
+function warnOfNames(
+  place: string,
+  value: object,
+  knownNames: readonly string[],
+  warn: typeof warnOfPage,
+): void {
+  for (const name of Object.keys(value)) {
+    if (knownNames.includes(name)) continue;
     const start = name.slice(0, 4).toLowerCase();
-    const meant = known.find((one) => one.toLowerCase().startsWith(start));
+    const meant = knownNames.find((one) => one.toLowerCase().startsWith(start));
     warn(`${place}.${name} is unknown.${meant ? ` Did you mean ${meant}?` : ''}`);
   }
 }

@@ -41,10 +41,10 @@ export class Deletion {
    * Deletes all saved uploads, and the files that are kept for the next page; once more after `stopped`, because uploads save data
    * while they are being stopped. Rejects with `store-unavailable` if some data could not be deleted: it is left.
    */
-  run(stopped?: Promise<unknown>): Promise<void> {
+  run(allStopped?: Promise<unknown>): Promise<void> {
     return completeDeletion(async () => {
-      const [cleared] = await Promise.allSettled([this.#all.clear(), dropKept(), stopped]);
-      if (stopped !== undefined) await this.#all.clear();
+      const [cleared] = await Promise.allSettled([this.#all.clear(), dropKept(), allStopped]);
+      if (allStopped !== undefined) await this.#all.clear();
       else if (cleared.status === 'rejected') throw cleared.reason;
     });
   }

@@ -92,8 +92,8 @@ export function readRecord(value: unknown): SavedRecord | undefined {
   const [sessionId, header] = [filled(fields.sessionId), filled(fields.sessionHeader)];
   const isDerived = flag(fields.isDerived);
   const session = sessionId && header ? { sessionId, header, ...(isDerived && { isDerived }) } : undefined;
-  const read = Object.entries(READERS).map(([name, of]) => [name, of(fields[name])]);
-  const record = Object.fromEntries(read.filter(([, field]) => field !== undefined)) as SavedRecord;
+  const entries = Object.entries(READERS).map(([name, of]) => [name, of(fields[name])]);
+  const record = Object.fromEntries(entries.filter(([, field]) => field !== undefined)) as SavedRecord;
   const isWhole = Object.keys(REQUIRED).every((name) => name in record) && (session ?? record.fileId);
   return fields.version === VERSION && isWhole ? { ...record, session } : undefined;
 }
@@ -117,13 +117,13 @@ export function readChunks(
   }: Pick<UploadRecord, 'sizeBytes' | 'bodyBytes' | 'chunkSizeBytes'>,
 ): UploadRecord['stored'] {
   const chunkCount = Math.ceil(bodyBytes / chunkSizeBytes);
-  const stored = new Map<number, { readonly hash: string; readonly receipt: string }>();
+  const storedChunks = new Map<number, { readonly hash: string; readonly receipt: string }>();
   for (const state of entries.flatMap((entry) => (Array.isArray(entry) ? (entry as unknown[]) : []))) {
     if (!Array.isArray(state)) continue;
     const [index, hash, receipt] = state as readonly unknown[];
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= chunkCount) continue;
     if (typeof hash !== 'string' || hash === '' || typeof receipt !== 'string') continue;
-    stored.set(index, { hash, receipt });
+    storedChunks.set(index, { hash, receipt });
   }
-  return stored;
+  return storedChunks;
 }

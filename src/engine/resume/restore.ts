@@ -118,21 +118,23 @@ export class Restorer {
     if (connection.settings.noResume) return;
     // A page may set `keeper-url` after the user was asked for files of earlier pages.
     const isOfConnection = (upload: Upload): boolean => upload.connection === connection;
-    const wanted = this.#loadKeeper(connection) ? wantFilesOf(scheduler.all.filter(isOfConnection)) : [];
+    const uploadsWithoutFile = this.#loadKeeper(connection)
+      ? wantFilesOf(scheduler.all.filter(isOfConnection))
+      : [];
     const keepMs = keepDurationMs(connection);
     const ownKeepMsOf: KeepMsOf = (record) =>
       belongsTo(record, connection) ? keepMs : Number.NEGATIVE_INFINITY;
     const keys = await store.keys(ownKeepMsOf).catch(() => []);
-    const kept: Promise<void>[] = [];
-    let listed = this.#listed();
+    const restoringFiles: Promise<void>[] = [];
+    let listedFileKeys = this.#listed();
     const restore = (record: UploadRecord, isLocked: (key: string) => boolean): void => {
-      if (this.#isListed(record, listed) || signal.aborted) return;
+      if (this.#isListed(record, listedFileKeys) || signal.aborted) return;
       if (isLocked(record.key)) this.#restoreElsewhere(record, connection, signal);
-      else if (record.file) kept.push(this.#restoreFile(record, connection, signal));
-      else wanted.push(...this.#continue(this.#restoreUpload(record, connection), record));
+      else if (record.file) restoringFiles.push(this.#restoreFile(record, connection, signal));
+      else uploadsWithoutFile.push(...this.#continue(this.#restoreUpload(record, connection), record));
     };
     const list = (): void => {
-      listed = this.#listed();
+      listedFileKeys = this.#listed();
     };
     for (let at = 0; at < keys.length && !signal.aborted; at += BATCH_SIZE) {
       // Uploads that end between these two lines count as locked. Otherwise, they would be sent again.
@@ -141,8 +143,8 @@ export class Restorer {
       list();
       await inSlices(records, (record) => restore(record, isLocked), list);
     }
-    await Promise.all(kept);
-    void this.#findFiles(wanted, connection, finding, [keyOfNew(connection.settings.clientId)]);
+    await Promise.all(restoringFiles);
+    void this.#findFiles(uploadsWithoutFile, connection, finding, [keyOfNew(connection.settings.clientId)]);
   }
 
   /** Loads the keeper on first use, if `keeper-url` is set. Returns true if it is loaded now. */
@@ -183,24 +185,25 @@ export class Restorer {
     const keeper = await abortable(loading, limit).catch(() => undefined);
     if (signal.aborted) return;
     if (!keeper && limit.aborted)
-      void loading.then((late) => {
-        if (late && !signal.aborted) void this.#findFiles(wantFilesOf(uploads), connection, signal, newKeys);
+      void loading.then((loadedKeeper) => {
+        if (loadedKeeper && !signal.aborted)
+          void this.#findFiles(wantFilesOf(uploads), connection, signal, newKeys);
       });
     const { baseUrl: service, owner } = connection.settings;
     const byKey = new Map(uploads.map((upload) => [upload.resumeState.key ?? '', upload]));
     const byFileKey = new Map(
       uploads.map((upload) => [upload.resumeState.record && fileKeyOf(upload.resumeState.record), upload]),
     );
-    let listed: ReadonlySet<string> | undefined;
-    await keeper?.ask({ service, owner, keys: [...byKey.keys()] }, newKeys, async (kept) => {
-      const { key, file, isPaused, added } = kept;
+    let listedFileKeys: ReadonlySet<string> | undefined;
+    await keeper?.ask({ service, owner, keys: [...byKey.keys()] }, newKeys, async (keptFile) => {
+      const { key, file, isPaused, added } = keptFile;
       const fileKey = added && fileKeyOf({ ...statOf(file), ...added });
       // The upload may have got a record after the handover, so it is matched by folder and file, not by key.
       const upload = added ? byFileKey.get(fileKey) : byKey.get(key);
-      listed ??= this.#listed();
+      listedFileKeys ??= this.#listed();
       if (upload) await give(upload, file, isPaused);
-      else if (added && fileKey && !signal.aborted && !listed.has(fileKey))
-        this.#addAgain(kept, added, connection);
+      else if (added && fileKey && !signal.aborted && !listedFileKeys.has(fileKey))
+        this.#addAgain(keptFile, added, connection);
     });
     await Promise.all(uploads.map((upload) => openHandle(upload, this.#handles, signal)));
   }
@@ -212,8 +215,8 @@ export class Restorer {
     const resumeState = intake.createResumeState(connection);
     const isOurs = await resumeState.tryLock(key);
     // Another tab may have ended the upload since the records were listed.
-    const found = await findWanted(store, key).catch(() => record);
-    if (signal.aborted || this.#isListed(record) || !found) resumeState.releaseLock();
+    const savedRecord = await findWanted(store, key).catch(() => record);
+    if (signal.aborted || this.#isListed(record) || !savedRecord) resumeState.releaseLock();
     else if (!isOurs) this.#restoreElsewhere(record, connection, signal);
     else {
       const upload = this.#restoreUpload(record, connection, resumeState, file);
@@ -264,15 +267,15 @@ export class Restorer {
     while (this.#elsewhere.size > 0) {
       const isLocked = await this.#parts.context.tabLocks.listLocked();
       const nowMs = performance.now();
-      const wanted: Upload[] = [];
-      for (const [key, waiting] of this.#elsewhere) {
-        waiting.freeSinceMs = isLocked(key) ? Number.POSITIVE_INFINITY : Math.min(waiting.freeSinceMs, nowMs);
-        const { freeSinceMs, upload } = waiting;
+      const uploadsWithoutFile: Upload[] = [];
+      for (const [key, entry] of this.#elsewhere) {
+        entry.freeSinceMs = isLocked(key) ? Number.POSITIVE_INFINITY : Math.min(entry.freeSinceMs, nowMs);
+        const { freeSinceMs, upload } = entry;
         if (nowMs - freeSinceMs >= TAKE_OVER_AFTER_MS)
-          wanted.push(...(await this.#takeOver(key, upload, signal)));
+          uploadsWithoutFile.push(...(await this.#takeOver(key, upload, signal)));
       }
-      for (const connection of new Set(wanted.map((upload) => upload.connection))) {
-        const uploads = wanted.filter((upload) => upload.connection === connection);
+      for (const connection of new Set(uploadsWithoutFile.map((upload) => upload.connection))) {
+        const uploads = uploadsWithoutFile.filter((upload) => upload.connection === connection);
         void this.#findFiles(uploads, connection, this.#finding.signal);
       }
       await sleep(TAKE_OVER_AFTER_MS, signal);
@@ -337,9 +340,9 @@ export class Restorer {
     for (const upload of byKey.values()) if (isWaiting(upload)) upload.dispatch({ type: 'leave' });
   }
 
-  #isListed(record: UploadRecord, listed = this.#listed()): boolean {
+  #isListed(record: UploadRecord, fileKeys = this.#listed()): boolean {
     const isHere = this.#elsewhere.has(record.key) || this.#parts.context.tabLocks.isListed(record.key);
-    return isHere || listed.has(fileKeyOf(record));
+    return isHere || fileKeys.has(fileKeyOf(record));
   }
 
   /**
@@ -347,12 +350,12 @@ export class Restorer {
    * records.
    */
   #listed(): ReadonlySet<string> {
-    const listed = new Set<string>();
+    const fileKeys = new Set<string>();
     for (const upload of this.#parts.scheduler.all) {
       if (!upload.picked || upload.phase === 'failed' || upload.phase === 'canceled') continue;
-      listed.add(fileKeyOf({ ...upload, ...statOf(upload.picked.file) }));
+      fileKeys.add(fileKeyOf({ ...upload, ...statOf(upload.picked.file) }));
     }
-    return listed;
+    return fileKeys;
   }
 }
 

@@ -79,14 +79,14 @@ export class ResumeState {
    * tab, waits too, and reads the bytes afterwards. Resolves with false if `read` resolves with `undefined`, if another upload or
    * tab uses the record, or if the upload is over. Rejects with `store-full` or `store-unavailable`.
    */
-  async saveFile(record: UploadRecord, read: () => Promise<ArrayBuffer | undefined>): Promise<boolean> {
+  async saveFile(record: UploadRecord, readFile: () => Promise<ArrayBuffer | undefined>): Promise<boolean> {
     const { key } = record;
     const isFree = (): boolean =>
       this.#use !== 'over' && this.#use !== 'other-row' && (this.#byKey.get(key) ?? this) === this;
     if (!this.#store || !isFree() || !(await this.#lock.acquire(() => this.#tabLocks.tryLock(key))))
       return false;
-    const bytes = await read();
-    const saved = this.#record ?? (await findWanted(this.#store, key));
+    const bytes = await readFile();
+    const savedRecord = this.#record ?? (await findWanted(this.#store, key));
     if (!bytes || !isFree()) {
       if (this.#key === undefined) this.releaseLock();
       return false;
@@ -94,9 +94,10 @@ export class ResumeState {
     this.#register(key);
     if (this.#use !== 'yielded') this.#use = 'own';
     const { newName } = this;
-    const known = this.#record ?? (newName === undefined || newName === saved?.newName ? saved : undefined);
+    const currentRecord =
+      this.#record ?? (newName === undefined || newName === savedRecord?.newName ? savedRecord : undefined);
     const notes = { isPaused: this.#isPaused, isWithdrawn: this.#isWithdrawn };
-    this.#record = { ...record, newName, ...known, file: record.file, ...notes };
+    this.#record = { ...record, newName, ...currentRecord, file: record.file, ...notes };
     const saving = this.#store.save(this.#record, bytes);
     this.#written = whenSettled(saving);
     await saving;
@@ -250,14 +251,16 @@ export class ResumeState {
     // Waits for pending writes, such as a new name, so that the store returns the latest record.
     await this.#written;
     // If another tab had the lock, reads the store again, because that tab may have stored more chunks.
-    const before = this.#record;
-    const saved =
-      (isOurs && before) || (await this.#guarded((store) => findWanted(store, key), before)) || copy;
+    const recordInMemory = this.#record;
+    const savedRecord =
+      (isOurs && recordInMemory) ||
+      (await this.#guarded((store) => findWanted(store, key), recordInMemory)) ||
+      copy;
     // `saveFile()` may have set the record during the wait.
-    const found = this.#record === before ? saved : this.#record;
-    const { name, newName = name } = found ?? {};
+    const record = this.#record === recordInMemory ? savedRecord : this.#record;
+    const { name, newName = name } = record ?? {};
     if (newName && this.newName === undefined) onNewName(newName);
-    this.#record = newName === (this.newName ?? name) ? found : undefined;
+    this.#record = newName === (this.newName ?? name) ? record : undefined;
     // Another tab may have paused the upload.
     if (!signal.aborted) this.notePaused(false);
     if (copy && this.#record === copy) {
@@ -291,15 +294,15 @@ export class ResumeState {
   async #save(record: UploadRecord): Promise<void> {
     if (!this.#isUsed) return;
     const { file } = this.#record ?? {};
-    const named = {
+    const renamedRecord = {
       ...record,
       newName: this.newName,
       isWithdrawn: this.#isWithdrawn,
       isPaused: this.#isPaused,
       ...(file && { file }),
     };
-    this.#record = { ...named, stored: new Map(record.stored) };
-    await this.#write(record.key, (store) => store.save(named));
+    this.#record = { ...renamedRecord, stored: new Map(record.stored) };
+    await this.#write(record.key, (store) => store.save(renamedRecord));
   }
 
   async #mark(key: string, change: SessionMarks): Promise<void> {
@@ -310,8 +313,8 @@ export class ResumeState {
 
   async #saveChunks(key: string, chunks: Parameters<RecordKeeper['saveChunks']>[1]): Promise<void> {
     if (!this.#isUsed || !this.#record) return;
-    const stored = this.#record.stored as Map<number, { hash: string; receipt: string }>;
-    for (const { index, hash, receipt } of chunks) stored.set(index, { hash, receipt });
+    const storedChunks = this.#record.stored as Map<number, { hash: string; receipt: string }>;
+    for (const { index, hash, receipt } of chunks) storedChunks.set(index, { hash, receipt });
     await this.#write(key, async (store) => {
       if (!(await store.saveChunks(key, chunks))) await this.#saveAgain(store);
     });
@@ -331,8 +334,8 @@ export class ResumeState {
     this.#record = undefined;
     // Tries to remove the record even after a failed write, because the next visit would restore the record.
     this.#isBroken = false;
-    const before = this.#written;
-    await this.#write(key, (store) => before.then(() => store.remove(key)));
+    const lastWrite = this.#written;
+    await this.#write(key, (store) => lastWrite.then(() => store.remove(key)));
   }
 
   /** Changes the record, if there is one. */
@@ -374,6 +377,6 @@ const statesOf = ({ stored }: UploadRecord): StoredState[] =>
 
 /** Finds a saved upload, unless an earlier visit or another tab withdrew it. */
 export async function findWanted(store: UploadStore, key: string): Promise<UploadRecord | undefined> {
-  const found = await store.find(key);
-  return found?.isWithdrawn ? undefined : found;
+  const record = await store.find(key);
+  return record?.isWithdrawn ? undefined : record;
 }

@@ -119,13 +119,13 @@ export class TabLocks {
 
   /** Calls `observer` for announcements of other tabs about an upload. Returns a function that removes the observer. */
   observe(key: string, observer: TabObserver): () => void {
-    const all = this.#observers.get(key) ?? new Set();
+    const observers = this.#observers.get(key) ?? new Set();
     // Opens the channel.
     void this.#channel;
-    this.#observers.set(key, all.add(observer));
+    this.#observers.set(key, observers.add(observer));
     return () => {
-      all.delete(observer);
-      if (all.size === 0) this.#observers.delete(key);
+      observers.delete(observer);
+      if (observers.size === 0) this.#observers.delete(key);
     };
   }
 
@@ -164,11 +164,11 @@ export class TabLocks {
    */
   async allReleased(): Promise<void> {
     let end: () => void = () => undefined;
-    const opened = new Promise<void>((resolve) => {
+    const untilOpen = new Promise<void>((resolve) => {
       end = resolve;
     });
     this.#onOpen.add(end);
-    await Promise.race([opened, Promise.all(this.#held)]);
+    await Promise.race([untilOpen, Promise.all(this.#held)]);
     this.#onOpen.delete(end);
   }
 
@@ -288,10 +288,10 @@ export class UploadLock {
   }
 
   /** Calls and awaits `before`, then releases the lock. Ignores errors of both: then the browser has taken the lock away. */
-  release(before: () => Promise<void>): Promise<void> {
+  release(finishUse: () => Promise<void>): Promise<void> {
     return this.#next(async () => {
       if (this.#state !== 'ours') return;
-      await whenSettled(before());
+      await whenSettled(finishUse());
       this.#move('release-asked');
       if (this.#release) await whenSettled(this.#release());
       this.#release = undefined;
@@ -301,14 +301,14 @@ export class UploadLock {
 
   /** Changes the state. Returns false if the table does not have the event for the current state. */
   #move(event: LockEvent): boolean {
-    const next = LOCK_TABLE[this.#state][event];
-    if (next) this.#state = next;
-    return next !== undefined;
+    const nextState = LOCK_TABLE[this.#state][event];
+    if (nextState) this.#state = nextState;
+    return nextState !== undefined;
   }
 
   #next<T>(step: () => Promise<T>): Promise<T> {
-    const done = this.#steps.then(step);
-    this.#steps = whenSettled(done);
-    return done;
+    const result = this.#steps.then(step);
+    this.#steps = whenSettled(result);
+    return result;
   }
 }

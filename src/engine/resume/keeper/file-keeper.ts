@@ -22,14 +22,14 @@ const HOLD_MS = 50_000;
 const UNUSED_MS = 1000;
 
 const scope = globalThis as unknown as Scope;
-const kept = new Map<string, Kept>();
+const keptFiles = new Map<string, Kept>();
 /** Ports of the pages that handed over the files, by the same keys as `kept`. */
 const givers = new Map<string, MessagePort | undefined>();
 /**
  * Files of answers that may not have arrived, by the id of the request. If the page was left before the answer, the files are kept
  * for the next page.
  */
-const given = new Map<string, readonly Kept[]>();
+const handedOut = new Map<string, readonly Kept[]>();
 let untilMs = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let endHold: () => void = () => undefined;
@@ -38,14 +38,14 @@ let endHold: () => void = () => undefined;
 function hold(event: PageMessage, ms: number): void {
   stopHolding();
   untilMs = Date.now() + ms;
-  const held = new Promise<void>((resolve) => {
+  const lifetime = new Promise<void>((resolve) => {
     endHold = resolve;
   });
   timer = setTimeout(() => {
     clear();
     scope.registration.unregister().then(endHold, endHold);
   }, ms);
-  event.waitUntil(held);
+  event.waitUntil(lifetime);
 }
 
 function stopHolding(): void {
@@ -54,31 +54,31 @@ function stopHolding(): void {
 }
 
 function stopIfEmpty(): void {
-  if (kept.size + given.size === 0) stopHolding();
+  if (keptFiles.size + handedOut.size === 0) stopHolding();
 }
 
 /** Drops files. Tells the pages that handed them over, which may be in the back/forward cache. */
 function drop(files: Iterable<Kept>): void {
   for (const file of files) {
     const id = idOf(file);
-    kept.delete(id);
+    keptFiles.delete(id);
     givers.get(id)?.postMessage(id);
     givers.delete(id);
   }
 }
 
 function clear(): void {
-  given.clear();
-  kept.clear();
+  handedOut.clear();
+  keptFiles.clear();
   givers.clear();
 }
 
 /** Drops the files that match, also those of answers that may not have arrived. */
 function dropMatching(isDropped: (file: Kept) => boolean): void {
-  drop([...kept.values()].filter(isDropped));
-  for (const [id, files] of given) {
+  drop([...keptFiles.values()].filter(isDropped));
+  for (const [id, files] of handedOut) {
     drop(files.filter(isDropped));
-    given.set(
+    handedOut.set(
       id,
       files.filter((file) => !isDropped(file)),
     );
@@ -95,21 +95,21 @@ function giveFiles({ id, ask: request }: KeeperRequest, port: MessagePort | unde
   if (!ask || !id) return;
   // Without an owner, the page may not have named its user yet (decision 0036).
   if (ask.owner !== '') dropOthers(ask);
-  const files = filesFor(ask, kept.values());
+  const files = filesFor(ask, keptFiles.values());
   for (const file of files) {
-    kept.delete(idOf(file));
+    keptFiles.delete(idOf(file));
     // The page gets its own files back, and needs no message.
     if (file.added?.document === ask.document) givers.delete(idOf(file));
   }
-  given.set(id, files);
+  handedOut.set(id, files);
   port?.postMessage(files);
   stopIfEmpty();
 }
 
 /** Drops the files of an answer that has arrived. */
 function dropGiven(id: string): void {
-  drop(given.get(id) ?? []);
-  given.delete(id);
+  drop(handedOut.get(id) ?? []);
+  handedOut.delete(id);
   stopIfEmpty();
 }
 
@@ -119,11 +119,11 @@ function keepFiles({ files, unanswered }: KeeperRequest, giver: MessagePort | un
   const keep = (file: Kept): void => {
     if (file.service !== lastKept?.service || file.owner !== lastKept.owner) dropOthers(file);
     lastKept = file;
-    kept.set(idOf(file), file);
+    keptFiles.set(idOf(file), file);
   };
   for (const id of unanswered ?? []) {
-    for (const file of given.get(id) ?? []) keep(file);
-    given.delete(id);
+    for (const file of handedOut.get(id) ?? []) keep(file);
+    handedOut.delete(id);
   }
   for (const file of readFiles(files)) {
     keep(file);
@@ -137,7 +137,7 @@ scope.addEventListener('message', (event) => {
   // A user may sign out in a frame, too.
   if (source && data.drop) {
     dropMatching(() => true);
-    given.clear();
+    handedOut.clear();
     hold(event, UNUSED_MS);
     return;
   }
@@ -150,6 +150,6 @@ scope.addEventListener('message', (event) => {
   else if (data.got) dropGiven(data.got);
   else if (Array.isArray(data.files)) {
     keepFiles(data, ports[0]);
-    hold(event, kept.size > 0 ? HOLD_MS : UNUSED_MS);
+    hold(event, keptFiles.size > 0 ? HOLD_MS : UNUSED_MS);
   }
 });

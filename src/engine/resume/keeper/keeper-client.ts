@@ -54,7 +54,7 @@ export class KeeperClient {
   /** Uploads without a record that this uploader handed over when the page went to the back/forward cache. */
   #handedOver: readonly KeptUpload[] = [];
   /** Ids of these uploads whose files another page has got. */
-  #taken = new Set<string>();
+  #takenIds = new Set<string>();
   #channel: BroadcastChannel | undefined;
   /** Controller that is aborted when the page goes to the back/forward cache. */
   #shown = new AbortController();
@@ -100,26 +100,27 @@ export class KeeperClient {
   ): Promise<void> {
     const uses: Promise<void>[] = [];
     const take = async (files: readonly Kept[]): Promise<void> => {
-      for (const kept of files) this.#received.add(kept);
-      await inSlices(files, (kept) => {
-        uses.push(use(kept).finally(() => this.#received.delete(kept)));
+      for (const keptFile of files) this.#received.add(keptFile);
+      await inSlices(files, (keptFile) => {
+        uses.push(use(keptFile).finally(() => this.#received.delete(keptFile)));
       });
     };
     if (!this.#url) {
       this.#keepOwn([]);
       return;
     }
-    const wanted = { ...request, document: DOCUMENT, keys: [...request.keys, ...newKeys] };
-    const missing = new Set(request.keys);
+    const question = { ...request, document: DOCUMENT, keys: [...request.keys, ...newKeys] };
+    const missingKeys = new Set(request.keys);
     // For files that the worker does not return, other tabs are asked, and then the user.
-    await this.#askWorker(wanted, async (received) => {
-      const files = this.#keepOwn(filesFor(wanted, received));
-      for (const { key } of files) missing.delete(key);
+    await this.#askWorker(question, async (received) => {
+      const files = this.#keepOwn(filesFor(question, received));
+      for (const { key } of files) missingKeys.delete(key);
       await take(files);
     }).catch(() => undefined);
     this.#keepOwn([]);
     // The channel throws after `close()`, when no file is needed any more.
-    if (missing.size > 0) await take(await this.#askTabs({ ...wanted, keys: [...missing] }).catch(() => []));
+    if (missingKeys.size > 0)
+      await take(await this.#askTabs({ ...question, keys: [...missingKeys] }).catch(() => []));
     await Promise.all(uses);
   }
 
@@ -129,7 +130,7 @@ export class KeeperClient {
    */
   #keepOwn(files: readonly Kept[]): readonly Kept[] {
     for (const upload of this.#handedOver)
-      upload.dispatch({ type: this.#taken.has(upload.id) ? 'leave' : 'restore' });
+      upload.dispatch({ type: this.#takenIds.has(upload.id) ? 'leave' : 'restore' });
     this.#handedOver = [];
     return files.filter(({ added }) => added?.document !== DOCUMENT);
   }
@@ -247,9 +248,9 @@ export class KeeperClient {
     if (!isCached) return;
     this.#shown.abort();
     // A late message must not count for the next hand-over.
-    const taken = new Set<string>();
-    port1.onmessage = ({ data }: MessageEvent<string>) => taken.add(data);
-    this.#taken = taken;
+    const takenIds = new Set<string>();
+    port1.onmessage = ({ data }: MessageEvent<string>) => takenIds.add(data);
+    this.#takenIds = takenIds;
     const newIds = new Set(files.map(({ added }) => added?.id));
     this.#handedOver = this.#parts.uploads().filter(({ id }) => newIds.has(id));
     for (const upload of this.#handedOver) upload.dispatch({ type: 'suspend' });
@@ -263,12 +264,12 @@ export class KeeperClient {
       const { record } = upload.resumeState;
       const { baseUrl: service, owner, clientId, noResume } = connection.settings;
       if (!picked || phase === 'done' || phase === 'canceled' || state.phase === 'withdrawn') return [];
-      const kept = { file: picked.file, isPaused: state.reason === 'user', service, owner };
-      if (record) return [{ ...kept, key: record.key }];
+      const keptFile = { file: picked.file, isPaused: state.reason === 'user', service, owner };
+      if (record) return [{ ...keptFile, key: record.key }];
       if (noResume || state.error?.retryable === false) return [];
       // Without progress, a failed upload would fail again with each page.
-      const isPaused = kept.isPaused || phase === 'failed';
-      return [{ ...kept, isPaused, key: keyOfNew(clientId), added: addedOf(upload, document) }];
+      const isPaused = keptFile.isPaused || phase === 'failed';
+      return [{ ...keptFile, isPaused, key: keyOfNew(clientId), added: addedOf(upload, document) }];
     });
     const received = [...this.#received].map(({ added, ...kept }) => ({
       ...kept,

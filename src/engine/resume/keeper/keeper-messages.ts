@@ -119,9 +119,9 @@ export function readAsk(value: unknown): Ask | undefined {
 
 /** Returns the files of a list that a request may have. */
 export function filesFor({ service, owner, keys }: Ask, files: Iterable<Kept>): readonly Kept[] {
-  const wanted = new Set(keys);
+  const askedKeys = new Set(keys);
   return [...files].filter(
-    (kept) => kept.service === service && kept.owner === owner && wanted.has(kept.key),
+    (keptFile) => keptFile.service === service && keptFile.owner === owner && askedKeys.has(keptFile.key),
   );
 }
 
