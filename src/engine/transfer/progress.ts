@@ -87,7 +87,7 @@ export class Estimate {
     this.#heldUntilMs = 0;
   }
 
-  /** Returns a time that counts down and approaches `measuredMs`. It increases only by a fifth or more, and then stays. */
+  /** Returns a time that counts down. It rises only if `measuredMs` is 20 % higher, and then holds for `HOLD_MS`. */
   #steady(measuredMs: number, nowMs: number): number {
     const elapsedMs = nowMs - this.#askedMs;
     this.#askedMs = nowMs;

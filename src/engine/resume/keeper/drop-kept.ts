@@ -1,4 +1,4 @@
-// Drops what file keepers keep, and other things that a page without `keeper-url` needs, too.
+// Deletes the files that file keepers hold. Loaded with the engine, because an earlier page may have set `keeper-url`.
 
 import type { KeeperRequest } from './keeper-messages.ts';
 
