@@ -10,12 +10,9 @@ import type { Format } from '../format.ts';
 import { folderOf } from '../row-order.ts';
 import { button } from './buttons.ts';
 import { closeIcon, fileIcon, pauseIcon, resumeIcon, retryIcon, undoIcon } from './icons.ts';
-import { progressBar, shareOf } from './progress-bar.ts';
 import { facts, inRowOf, type Place, type RowAction, row, rowButton, rowMenu, statusLine } from './row.ts';
+import { hashedPercent, type RowProgress, rowProgress } from './row-progress.ts';
 import type { Commands, WidgetState } from './state.ts';
-
-/** Size up to which hashing takes less than a second, in bytes: too short to be shown. */
-const SMALL_BYTES = 10e6;
 
 /** True if this failed file can be retried without another name. */
 export const mayRetry = ({ error }: FileSnapshot): boolean =>
@@ -33,20 +30,18 @@ export function fileRow(
   state: WidgetState,
   commands: Commands,
 ): TemplateResult {
-  const { messages, format, thumbnailOf, causes } = state;
+  const { messages, thumbnailOf, causes } = state;
   const { id, phase, error, warning } = file;
   const name = shownText(file.name);
   const [, kind] = /\.(\w{2,4})$/.exec(name) ?? [];
   const needsFile = file.pauseReason === 'needs-file';
-  const isMoving = isActive(phase) || (phase === 'paused' && file.sentBytes > 0);
-  const sent = shareOf(file.sentBytes, file.sizeBytes, phase === 'done');
+  const progress = rowProgress(phase, file, name, state);
   const path = file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1);
   const folderPath = folderOf(file);
   // What several files have in common is above the list, with its action.
   const isShared = causes.has(file);
   const problem = isShared ? undefined : (error?.code ?? warning);
   const pathInFolder = shownText(path.slice(folderPath.length, -1));
-  const percent = isMoving && phase !== 'hashing' && format.percent(sent);
   const waiting = needsFile ? 'needs-file' : file.retryAtMs === undefined ? '' : 'retrying';
   const kindOfProblem = error ? 'error' : 'warning';
   return row(
@@ -59,16 +54,8 @@ export function fileRow(
       parts: '',
       needsFile,
       badge: thumbnailOf?.(id) ?? kind?.toUpperCase() ?? fileIcon,
-      bar: isMoving
-        ? progressBar({
-            label: messages.progressOf(name),
-            shown: format.percent(sent),
-            sent,
-            checking: phase === 'hashing' && file.sizeBytes > SMALL_BYTES,
-            part: 'progress',
-          })
-        : nothing,
-      status: statusOf(file, pathInFolder, percent, hasSharedReason, state),
+      bar: progress.bar,
+      status: statusOf(file, pathInFolder, progress, hasSharedReason, state),
       problem:
         problem === undefined
           ? nothing
@@ -108,22 +95,21 @@ function actionOf(
 function statusOf(
   file: FileSnapshot,
   path: string,
-  percent: string | false,
+  { percent, size }: RowProgress,
   hasSharedReason: boolean,
-  { messages, format, secondsUntil }: WidgetState,
+  state: WidgetState,
 ): TemplateResult {
-  const { phase, sentBytes, remainingMs, bytesPerSecond, lastError } = file;
+  const { messages, format, secondsUntil } = state;
+  const { phase, remainingMs, bytesPerSecond, lastError } = file;
   const word = wordOf(file, hasSharedReason, secondsUntil(file.retryAtMs), messages, format);
-  const total = format.size(file.sizeBytes);
   const isSending = phase === 'uploading' && file.retryAtMs === undefined && !isHandedOver(file);
-  const hasBegun = (isActive(phase) || phase === 'paused') && sentBytes > 0;
   return statusLine(
     lastError ? `${word} · ${causeOf(lastError, messages)}` : word,
     facts(
       percent,
-      checkedOf(file, format),
+      hashedPercent(file, state),
       isSending && remainingMs !== undefined && leftOf(remainingMs, messages, format),
-      hasBegun ? messages.sizeOf(format.size(sentBytes), total) : total,
+      size,
       isSending && bytesPerSecond !== undefined && format.speed(bytesPerSecond),
       !isActive(phase) && path,
     ),
@@ -151,17 +137,6 @@ function causeOf({ code, status = 0 }: ErrorSnapshot, messages: Messages): strin
 /** True if only responses are missing. The last byte counts as sent when the upload is done. */
 export const isHandedOver = ({ phase, sentBytes, sizeBytes }: FileSnapshot): boolean =>
   phase === 'uploading' && sentBytes >= sizeBytes - 1;
-
-/** How much of a large file is hashed, while nothing of it is sent: the bar has no value then. */
-const checkedOf = (
-  { phase, sentBytes, hashedBytes, sizeBytes }: FileSnapshot,
-  format: Format,
-): string | false =>
-  phase === 'hashing' &&
-  sizeBytes > SMALL_BYTES &&
-  sentBytes === 0 &&
-  hashedBytes > 0 &&
-  format.percent(hashedBytes / sizeBytes);
 
 /** When the next attempt starts, as text. */
 export function retryText(seconds: number, messages: Messages, format: Format): string {

@@ -2,12 +2,11 @@
 
 import { nothing, type TemplateResult } from 'lit';
 import { shownText } from '../../core/names.ts';
-import { isActive } from '../../core/phases.ts';
 import type { FolderLine } from '../row-order.ts';
 import { button } from './buttons.ts';
 import { closeIcon, folderIcon, foldIcon } from './icons.ts';
-import { progressBar, shareOf } from './progress-bar.ts';
 import { facts, inRowOf, type Place, row, rowButton, rowMenu, statusLine } from './row.ts';
+import { rowProgress } from './row-progress.ts';
 import type { Commands, WidgetState } from './state.ts';
 
 export function folderRow(
@@ -17,11 +16,9 @@ export function folderRow(
   commands: Commands,
 ): TemplateResult {
   const { id, totals, phase, lostCount } = folder;
-  const { messages, format } = state;
+  const { messages } = state;
   const name = shownText(id.slice(0, -1));
-  const isMoving = isActive(phase) || (phase === 'paused' && totals.sentBytes > 0);
-  const sent = shareOf(totals.sentBytes, totals.sizeBytes, phase === 'done');
-  const total = format.size(totals.sizeBytes);
+  const { bar, percent, size } = rowProgress(phase, totals, name, state);
   const word =
     lostCount > 0 ? messages.chooseAllAgain(lostCount) : messages.doneOf(totals.doneCount, totals.fileCount);
   return row(
@@ -34,21 +31,10 @@ export function folderRow(
       parts: ' folder',
       needsFile: lostCount > 0,
       badge: folderIcon,
-      bar: isMoving
-        ? progressBar({
-            label: messages.progressOf(name),
-            shown: format.percent(sent),
-            sent,
-            part: 'progress',
-          })
-        : nothing,
+      bar,
       status: statusLine(
         word,
-        facts(
-          isMoving && format.percent(sent),
-          totals.failedCount > 0 && messages.failed(totals.failedCount),
-          isMoving && totals.sentBytes > 0 ? messages.sizeOf(format.size(totals.sentBytes), total) : total,
-        ),
+        facts(percent, totals.failedCount > 0 && messages.failed(totals.failedCount), size),
       ),
       problem: nothing,
       action:

@@ -46,8 +46,6 @@ export function progressBar(bar: BarState): TemplateResult {
 
 const percent = (share: number): string => `${Math.round(share * 1000) / 10}%`;
 
-/** Returns the progress, at most 0.99 until the upload is done: after all bytes are stored, the commit still has to follow. */
-export function shareOf(bytes: number, sizeBytes: number, isDone: boolean): number {
-  if (isDone) return 1;
-  return sizeBytes === 0 ? 0 : Math.min(0.99, bytes / sizeBytes);
-}
+/** Returns the progress of an upload that is not done, at most 0.99: after all bytes are stored, the commit still has to follow. */
+export const shareOf = (bytes: number, sizeBytes: number): number =>
+  sizeBytes === 0 ? 0 : Math.min(0.99, bytes / sizeBytes);

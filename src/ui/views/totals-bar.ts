@@ -99,7 +99,7 @@ export function totalsBar(
   };
   const icon = list === 'done' ? doneIcon : list === 'failed' ? alertIcon : undefined;
   const isOver = list === 'done' || list === 'ended';
-  const sent = shareOf(totals.sentBytes, totals.sizeBytes, list === 'done');
+  const sent = list === 'done' ? 1 : shareOf(totals.sentBytes, totals.sizeBytes);
   const sums = facts(
     isSending && format.percent(sent),
     !isFinished && failedCount > 0 && messages.failed(failedCount),
