@@ -33,23 +33,31 @@ const EVENTS: Readonly<Record<keyof SecureUploaderEvents, true>> = {
   'signed-out': true,
 };
 
-/** The slots of the page, and `login`, which the element fills. */
-const KNOWN_SLOT = /^(?:empty|icon|invitation|hint|buttons|row-.+|footer|login)$/;
+/** The slots of the page. */
+const SLOTS = ['empty', 'icon', 'invitation', 'hint', 'buttons', 'row-{id}', 'footer'];
+
+/** True for a slot of the page, and for `login`, which the element fills. */
+const isSlot = (name: string): boolean =>
+  name === 'login' || SLOTS.includes(name.replace(/^row-.+$/, 'row-{id}'));
 
 /** What no text has that is for pages whose script does not load. */
-const NO_TEXT =
-  'button, input, select, textarea, form, table, h1, h2, h3, h4, h5, h6, main, nav, header, footer, section, article, secure-uploader';
+const NO_TEXT = [
+  'button, input, select, textarea, form, table, h1, h2, h3, h4, h5, h6',
+  'main, nav, header, footer, section, article, secure-uploader',
+].join();
+
+const isText = (child: Element): boolean => !child.matches(NO_TEXT) && !child.querySelector(NO_TEXT);
 
 /** Warns about the first child that is not shown, unless it is a text for pages whose script does not load. */
 function warnOfChildren({ children }: HTMLElement): void {
-  const lost = Array.from(children).find((child) =>
-    child.slot ? !KNOWN_SLOT.test(child.slot) : child.matches(NO_TEXT) || child.querySelector(NO_TEXT),
-  );
-  if (!lost) return;
-  const why = lost.slot
-    ? `is not shown, because there is no slot "${lost.slot}". The slots are empty, icon, invitation, hint, buttons, row-{id}, footer.`
-    : 'has no slot, so it is not shown. If it should be after the element: HTML ignores "/>", write </secure-uploader>.';
-  warnOnceHere(`<${lost.localName}> in <secure-uploader> ${why}`);
+  const child = Array.from(children).find((each) => !(each.slot ? isSlot(each.slot) : isText(each)));
+  if (child) warnOnceHere(`<${child.localName}> in <secure-uploader> ${whyHidden(child)}`);
+}
+
+function whyHidden({ slot }: Element): string {
+  if (slot) return `is not shown, because there is no slot "${slot}". The slots are ${SLOTS.join(', ')}.`;
+  const hint = 'If it should be after the element: HTML ignores "/>", write </secure-uploader>.';
+  return `has no slot, so it is not shown. ${hint}`;
 }
 
 const plain = (name: string): string => name.replaceAll('-', '');

@@ -60,7 +60,9 @@ export function row(
     aria-rowindex=${position}
     aria-labelledby=${`row-${position}`}
   >
-    <span class="badge" part="file-icon" aria-hidden="true">${badge}${mark && html`<span class="mark">${mark}</span>`}</span>
+    <span class="badge" part="file-icon" aria-hidden="true">${badge}${
+      mark && html`<span class="mark">${mark}</span>`
+    }</span>
     <div class="body" id=${`row-${position}`} role="gridcell">
       <span class="name"><bdi part="file-name" title=${title} ${shownName(name)}></bdi></span>
       ${bar}
