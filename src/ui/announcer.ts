@@ -77,21 +77,22 @@ const isOver = ({ phase }: FileSnapshot): boolean => phase === 'failed' || phase
 /** A text of a row, without the dots that mean that more follows. */
 const plainly = (text: string): string => text.replace(/[\s…]+$/, '');
 
-/** What users do with files: which files of before and after it has changed, the text about one, and that about several. */
+/** What users do with files: which files it has changed, the text about one, and that about several. */
 const DEEDS = {
   paused: {
-    concerns: (before: FileSnapshot, after: FileSnapshot) => !isPausedByUser(before) && isPausedByUser(after),
+    concerns: (oldFile: FileSnapshot, newFile: FileSnapshot) =>
+      !isPausedByUser(oldFile) && isPausedByUser(newFile),
     ofOne: ({ pauseReasons }: Messages) => pauseReasons.user,
     ofAll: 'announcePaused',
   },
   resumed: {
-    concerns: (before: FileSnapshot, after: FileSnapshot) =>
-      needsUser(before) && !needsUser(after) && !isSettled(after.phase),
+    concerns: (oldFile: FileSnapshot, newFile: FileSnapshot) =>
+      needsUser(oldFile) && !needsUser(newFile) && !isSettled(newFile.phase),
     ofOne: ({ pauseReasons }: Messages) => plainly(pauseReasons.resuming),
     ofAll: 'announceResumed',
   },
   retried: {
-    concerns: (before: FileSnapshot, after: FileSnapshot) => isOver(before) && !isOver(after),
+    concerns: (oldFile: FileSnapshot, newFile: FileSnapshot) => isOver(oldFile) && !isOver(newFile),
     ofOne: ({ retrying }: Messages) => plainly(retrying),
     ofAll: 'announceRetrying',
   },
@@ -114,7 +115,7 @@ export class Announcer {
   #gathered: Gathered | undefined;
   #stage: Stage = 'silent';
   /** Ends the timers of the stage. */
-  #left = new AbortController();
+  #stageEnd = new AbortController();
   #takesPart = false;
 
   constructor(host: AnnouncerHost, options: AnnouncerOptions = { sumsEveryMs: 10_000, gatherMs: 300 }) {
@@ -156,8 +157,8 @@ export class Announcer {
       case 'upload-paused': {
         const { id, reason } = change.detail;
         if (reason !== 'needs-file') break;
-        const lost = this.#host.snapshot.files.find((file) => file.id === id);
-        if (lost?.warning) this.#gather('announceFailed', lost.name, texts[lost.warning]);
+        const pausedFile = this.#host.snapshot.files.find((file) => file.id === id);
+        if (pausedFile?.warning) this.#gather('announceFailed', pausedFile.name, texts[pausedFile.warning]);
         break;
       }
       case 'file-rejected': {
@@ -172,11 +173,11 @@ export class Announcer {
     }
   }
 
-  /** Announces what the user has done with the files that differ between `before` and `after`. */
-  tell(deed: Deed, before: readonly FileSnapshot[], after: readonly FileSnapshot[]): void {
+  /** Announces what the user has done with the files that differ between `oldFiles` and `newFiles`. */
+  tell(deed: Deed, oldFiles: readonly FileSnapshot[], newFiles: readonly FileSnapshot[]): void {
     const { concerns, ofOne, ofAll } = DEEDS[deed];
-    const old = new Map(before.map((file) => [file.id, file]));
-    const files = after.filter((file) => concerns(old.get(file.id) ?? file, file));
+    const old = new Map(oldFiles.map((file) => [file.id, file]));
+    const files = newFiles.filter((file) => concerns(old.get(file.id) ?? file, file));
     const [first] = files;
     if (!first) return;
     const { texts } = this.#host;
@@ -184,7 +185,7 @@ export class Announcer {
       files.length === 1 ? texts.actionOn(ofOne(texts), shownText(first.name)) : texts[ofAll](files.length),
     );
     // Otherwise, the next start would not be announced.
-    if (countToUpload(after) === 0) this.stop();
+    if (countToUpload(newFiles) === 0) this.stop();
     else if (deed !== 'paused') this.#step('told');
   }
 
@@ -204,25 +205,25 @@ export class Announcer {
     const stage = STAGES[this.#stage][signal];
     if (!stage) return;
     this.#stage = stage;
-    this.#left.abort();
-    this.#left = new AbortController();
-    const { signal: left } = this.#left;
+    this.#stageEnd.abort();
+    this.#stageEnd = new AbortController();
+    const { signal: stageEnd } = this.#stageEnd;
     const { files } = this.#host.snapshot;
-    if (stage === 'gathering') runAfter(this.#options.gatherMs, left, () => this.#step('gathered'));
+    if (stage === 'gathering') runAfter(this.#options.gatherMs, stageEnd, () => this.#step('gathered'));
     else if (stage === 'waiting' && files.some(({ phase }) => isSending(phase))) this.#step('sent');
-    else if (stage !== 'silent') runUntil(left, () => this.#tellSums(left));
+    else if (stage !== 'silent') runUntil(stageEnd, () => this.#tellSums(stageEnd));
     const count = countToUpload(files);
     if (signal === 'sent' && count > 0) this.say(this.#host.texts.uploading(count));
   }
 
   /** Announces the totals from time to time, or once why all files wait. */
-  async #tellSums(left: AbortSignal): Promise<void> {
-    let told: string | undefined;
+  async #tellSums(stageEnd: AbortSignal): Promise<void> {
+    let lastText: string | undefined;
     for (;;) {
-      await sleep(this.#options.sumsEveryMs, left);
+      await sleep(this.#options.sumsEveryMs, stageEnd);
       const text = this.#textOfSums();
-      if (text && text !== told) this.say(text);
-      told = text;
+      if (text && text !== lastText) this.say(text);
+      lastText = text;
     }
   }
 
@@ -260,9 +261,9 @@ export class Announcer {
       if (gathered !== this.#gathered) return;
       this.#gathered = undefined;
       const sentences = (['announceRejected', 'announceFailed'] as const).flatMap((tell) => {
-        const all = gathered[tell];
-        const [first] = all;
-        return first ? [this.#host.texts[tell](all.length, first.name, first.sentence)] : [];
+        const troubles = gathered[tell];
+        const [first] = troubles;
+        return first ? [this.#host.texts[tell](troubles.length, first.name, first.sentence)] : [];
       });
       const end = gathered.end && this.#endOf(gathered.end, gathered.announceFailed.length);
       this.#put('alert', [end, ...sentences].filter(Boolean).join(' '));
@@ -277,15 +278,15 @@ export class Announcer {
 
   #put(region: keyof Spoken, text: string): void {
     // A new element is announced even if the last one has the same text.
-    const said = document.createElement('span');
-    said.textContent = text;
+    const element = document.createElement('span');
+    element.textContent = text;
     const set = (value: Node | undefined): void => {
       this.spoken = { ...this.spoken, [region]: value };
       this.#host.requestUpdate();
     };
-    set(said);
+    set(element);
     setTimeout(() => {
-      if (this.spoken[region] === said) set(undefined);
+      if (this.spoken[region] === element) set(undefined);
     }, SPOKEN_MS);
   }
 }

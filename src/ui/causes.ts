@@ -32,7 +32,7 @@ export interface Cause {
 
 /** The causes that several files have, errors first. */
 export interface Causes {
-  readonly all: readonly Cause[];
+  readonly items: readonly Cause[];
   /** True for a file that has one of them. */
   has(file: FileSnapshot): boolean;
 }
@@ -45,18 +45,18 @@ function codeOf({ error, warning }: FileSnapshot, isError: boolean): ErrorCode |
 
 /**
  * Returns the causes that at least two files have. A panel above the list shows each of them, not the rows. While rows have to keep
- * their places, only causes of `held` are returned, and those that have left at most one file stay.
+ * their places, only `heldCauses` are returned, and those that have left at most one file stay.
  */
-export function causesOf(files: readonly FileSnapshot[], held?: Causes): Causes {
+export function causesOf(files: readonly FileSnapshot[], heldCauses?: Causes): Causes {
   const those = files.filter(({ error, warning }) => error ?? warning);
-  const all = [true, false].flatMap((isError) =>
+  const causes = [true, false].flatMap((isError) =>
     [...Map.groupBy(those, (file) => codeOf(file, isError))]
       .flatMap(([code, same]): readonly Cause[] => {
-        const isHeld = held?.all.some((cause) => cause.code === code && cause.isError === isError);
+        const isHeld = heldCauses?.items.some((cause) => cause.code === code && cause.isError === isError);
         return code && (isHeld ?? same.length > 1) ? [{ code, isError, files: same }] : [];
       })
       // In an order that no file changes.
       .sort((a, b) => (a.code < b.code ? -1 : 1)),
   );
-  return { all, has: (file) => all.some(({ code, isError }) => codeOf(file, isError) === code) };
+  return { items: causes, has: (file) => causes.some(({ code, isError }) => codeOf(file, isError) === code) };
 }

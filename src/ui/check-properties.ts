@@ -24,35 +24,35 @@ const MEANT: readonly (readonly [word: RegExp, name: string])[] = [
 
 const plain = (name: string): string => name.replace(/[-_]/g, '').toLowerCase();
 
-/** Returns the property of `known` that the page means with `name`, if that can be guessed. */
-export function meantBy(name: string, known: ReadonlySet<string>): string | undefined {
+/** Returns the property of `knownNames` that the page means with `name`, if that can be guessed. */
+export function meantBy(name: string, knownNames: ReadonlySet<string>): string | undefined {
   const propertyName = name.slice(OURS.length);
   const [, word] = MEANT.find(([pattern]) => pattern.test(propertyName)) ?? [];
-  const all = [...known];
+  const names = [...knownNames];
   return (
-    all.find((one) => plain(one) === plain(name)) ??
-    all.find((one) => isTypo(plain(one), plain(name))) ??
-    (word && all.find((one) => one === OURS + word))
+    names.find((one) => plain(one) === plain(name)) ??
+    names.find((one) => isTypo(plain(one), plain(name))) ??
+    (word && names.find((one) => one === OURS + word))
   );
 }
 
-/** True if `name` becomes `known` with one letter more, less or different, or with two letters exchanged. */
-function isTypo(known: string, name: string): boolean {
+/** True if `name` becomes `knownName` with one letter more, less or different, or with two letters exchanged. */
+function isTypo(knownName: string, name: string): boolean {
   let start = 0;
-  while (start < known.length && known[start] === name[start]) start += 1;
-  const [rest, typed] = [known.slice(start), name.slice(start)];
+  while (start < knownName.length && knownName[start] === name[start]) start += 1;
+  const [knownTail, typedTail] = [knownName.slice(start), name.slice(start)];
   return (
-    rest.slice(1) === typed ||
-    rest === typed.slice(1) ||
-    rest.slice(1) === typed.slice(1) ||
-    rest === `${typed[1]}${typed[0]}${typed.slice(2)}`
+    knownTail.slice(1) === typedTail ||
+    knownTail === typedTail.slice(1) ||
+    knownTail.slice(1) === typedTail.slice(1) ||
+    knownTail === `${typedTail[1]}${typedTail[0]}${typedTail.slice(2)}`
   );
 }
 
 /** Warns about `names`, which are not among the properties that the element knows. */
-export function warnOfProperties(names: readonly string[], known: ReadonlySet<string>): void {
+export function warnOfProperties(names: readonly string[], knownNames: ReadonlySet<string>): void {
   for (const name of names) {
-    const meant = meantBy(name, known);
+    const meant = meantBy(name, knownNames);
     warnOnceHere(
       `The custom property ${name} does not exist. ${meant ? `Did you mean ${meant}?` : 'See docs/theming.md.'}`,
     );

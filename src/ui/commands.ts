@@ -24,7 +24,7 @@ export interface CommandEngine {
 /** Commands for several files of the list, which are announced. */
 export interface ListCommands {
   /** Cancels or removes one file; without an id, all that are not done. */
-  withdraw(next: 'canceled' | 'removed', id?: FileId): void;
+  withdraw(outcome: 'canceled' | 'removed', id?: FileId): void;
   /** Cancels the files of a folder that are not done. */
   cancelFolder(path: string): void;
   chooseFolder(path: string): Promise<void>;

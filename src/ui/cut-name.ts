@@ -19,16 +19,16 @@ export function cutName(
   widthOf: (start: number, end: number) => number,
 ): readonly [start: number, end: number] {
   const edges = [...Array.from(letters.segment(name), ({ index }) => index), name.length];
-  const last = edges.length - 1;
+  const lastIndex = edges.length - 1;
   const edge = (index: number): number => edges[index] ?? name.length;
   const extension = /\.[\p{L}\p{M}\p{N}_-]{1,11}$/u.exec(name)?.index ?? name.length;
   const endCount = extension < name.length ? END : END_WITHOUT_EXTENSION;
   const endWidth = (index: number): number => widthOf(edge(index), name.length);
   const share = (index: number): number => (edge(index) === extension ? EXTENSION_SHARE : END_SHARE);
   let end = Math.max(1, edges.indexOf(extension) - endCount);
-  while (end < last && endWidth(end) > available * share(end)) end += 1;
+  while (end < lastIndex && endWidth(end) > available * share(end)) end += 1;
   // No gap beside the ellipsis.
-  while (end < last && /^\s/.test(name.slice(edge(end)))) end += 1;
+  while (end < lastIndex && /^\s/.test(name.slice(edge(end)))) end += 1;
   const space = available - endWidth(end);
   let [start, above] = [1, end];
   while (above - start > 1) {

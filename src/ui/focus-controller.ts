@@ -43,19 +43,19 @@ export class FocusController implements ReactiveController {
     for (const [place, selector] of this.#candidates) {
       if (!place.isConnected) continue;
       // Those of a closed menu can't get it.
-      const next = [place as HTMLElement, ...place.querySelectorAll('button')].find(
+      const target = [place as HTMLElement, ...place.querySelectorAll('button')].find(
         (each) => each.matches(selector) && each.checkVisibility(),
       );
-      if (next) {
+      if (target) {
         // The row may have been scrolled away, and scrolling back would undo that.
-        next.focus({ preventScroll: next === place });
+        target.focus({ preventScroll: target === place });
         return;
       }
     }
-    const rest =
+    const fallback =
       root.querySelector<HTMLElement>('.row[tabindex="0"]') ??
       root.querySelector<HTMLElement>('[data-action="browse"]');
-    rest?.focus({ preventScroll: true });
+    fallback?.focus({ preventScroll: true });
   }
 
   /**
@@ -98,14 +98,14 @@ export function focusRow(
   const rows = [...root.querySelectorAll<HTMLElement>('.row')];
   const row = rows.find((each) => each.dataset.id === id) ?? rows[0];
   // The row of a folder may leave with its last file.
-  const [next = root.querySelector<HTMLElement>('.base')] =
+  const [target = root.querySelector<HTMLElement>('.base')] =
     row && isLeaving ? siblingsOf(row).filter((each) => !each.matches('[part~=folder]')) : [row];
-  (next as HTMLElement | null)?.focus();
+  (target as HTMLElement | null)?.focus();
 }
 
 /** Returns the rows after `row`, then the rows before `row`, nearest first. */
 function siblingsOf(row: Element): Element[] {
-  const all = [...(row.parentElement?.children ?? [])];
-  const index = all.indexOf(row);
-  return [...all.slice(index + 1), ...all.slice(0, index).reverse()];
+  const rows = [...(row.parentElement?.children ?? [])];
+  const index = rows.indexOf(row);
+  return [...rows.slice(index + 1), ...rows.slice(0, index).reverse()];
 }

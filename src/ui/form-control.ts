@@ -67,7 +67,7 @@ export abstract class FormControl extends SettingsElement {
    * A submission that waits for the uploads. `leftCount` is the number of files, without those uploaded since the last look;
    * `mustStart` is true if some may not have started.
    */
-  #waiting: { readonly press: Press; leftCount: number; mustStart: boolean } | undefined;
+  #waitingSubmission: { readonly press: Press; leftCount: number; mustStart: boolean } | undefined;
 
   /** The files that the user sees: without those whose removal can still be undone. */
   protected abstract readonly shown: Snapshot;
@@ -101,8 +101,8 @@ export abstract class FormControl extends SettingsElement {
     };
     this.#user.onUnsure(drop);
     this.#user.onChange(() => {
-      const wasWaiting = this.#waiting !== undefined;
-      this.#waiting = undefined;
+      const wasWaiting = this.#waitingSubmission !== undefined;
+      this.#waitingSubmission = undefined;
       this.#values.clear();
       drop();
       // A notice may name a file.
@@ -173,7 +173,7 @@ export abstract class FormControl extends SettingsElement {
   protected onFormChange({ name, detail }: Change): void {
     if (name === 'upload-completed') {
       this.#addValue(detail);
-      if (this.#waiting) this.#waiting.leftCount -= 1;
+      if (this.#waitingSubmission) this.#waitingSubmission.leftCount -= 1;
       // A listener may submit the form. While files are open, the next rendering is early enough; setting the value for each of
       // thousands of files would copy all values each time.
       if (this.shown.totals.openCount === 0) this.#updateForm();
@@ -182,7 +182,7 @@ export abstract class FormControl extends SettingsElement {
     }
     // After the listeners of the page. A hidden page is not rendered.
     if (name === 'uploads-finished' || name === 'upload-canceled') queueMicrotask(() => this.#endWait());
-    if (name === 'file-added' && this.#waiting) this.#waiting.mustStart = true;
+    if (name === 'file-added' && this.#waitingSubmission) this.#waitingSubmission.mustStart = true;
   }
 
   protected dropRestored(): void {
@@ -200,7 +200,7 @@ export abstract class FormControl extends SettingsElement {
     this.#form?.removeEventListener('submit', this.#onSubmit, true);
     form?.addEventListener('submit', this.#onSubmit, true);
     // An element that is moved has no form for a moment.
-    if (form && form !== this.#form) this.#waiting = undefined;
+    if (form && form !== this.#form) this.#waitingSubmission = undefined;
     this.#form = form ?? this.#form;
     this.requestUpdate();
   }
@@ -211,7 +211,7 @@ export abstract class FormControl extends SettingsElement {
   }
 
   protected formResetCallback(): void {
-    this.#waiting = undefined;
+    this.#waitingSubmission = undefined;
     this.dropRestored();
     this.removeAll();
   }
@@ -230,9 +230,9 @@ export abstract class FormControl extends SettingsElement {
       this.#values.set(file.id, { value, mark: this.name ? this.#user.mark() : undefined });
     } catch (error) {
       const problem = String(error);
-      const previous = this.#values.get(file.id);
+      const lastEntry = this.#values.get(file.id);
       this.#values.set(file.id, { file, problem });
-      if (!previous || 'value' in previous || previous.problem !== problem) reportError(error);
+      if (!lastEntry || 'value' in lastEntry || lastEntry.problem !== problem) reportError(error);
     }
   }
 
@@ -260,20 +260,20 @@ export abstract class FormControl extends SettingsElement {
     const { form } = this;
     // Another form may be inside of this one, such as that of the sign-in.
     if (!form || event.target !== form || event.defaultPrevented) return;
-    this.#waiting = undefined;
+    this.#waitingSubmission = undefined;
     // Another owner may be set, or another tab may have signed out, since the last rendering.
     this.performUpdate();
     this.#updateForm();
-    const { shown } = this;
+    const { shown: visibleSnapshot } = this;
     const submitter = event.submitter as HTMLButtonElement | null;
     const isUnsent =
-      (this.submitWhenDone && this.#isOpen(shown)) || !(form.noValidate || this.validity.valid);
+      (this.submitWhenDone && this.#isOpen(visibleSnapshot)) || !(form.noValidate || this.validity.valid);
     if (!isUnsent || !this.willValidate) return;
     if (submitter?.formNoValidate || (submitter?.formMethod || form.method) === 'dialog') return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (this.#mayWait(shown))
-      this.#waiting = { press: new Press(form, submitter, this), leftCount: 0, mustStart: true };
+    if (this.#mayWait(visibleSnapshot))
+      this.#waitingSubmission = { press: new Press(form, submitter, this), leftCount: 0, mustStart: true };
     this.#endWait();
     this.#updateForm();
     this.reportValidity();
@@ -281,39 +281,41 @@ export abstract class FormControl extends SettingsElement {
   };
 
   /** Returns true if the form would lose files. */
-  #isOpen(shown: Snapshot): boolean {
-    const { totals } = shown;
-    return totals.openCount + totals.failedCount > 0 || this.isReading() || !!this.#withoutValue(shown);
+  #isOpen(visibleSnapshot: Snapshot): boolean {
+    const { totals } = visibleSnapshot;
+    return (
+      totals.openCount + totals.failedCount > 0 || this.isReading() || !!this.#withoutValue(visibleSnapshot)
+    );
   }
 
   /** Returns true if a submission can wait, because all files will be uploaded without the user. */
-  #mayWait(shown: Snapshot): boolean {
-    const { files, totals } = shown;
-    if (!this.submitWhenDone || totals.failedCount > 0 || this.#withoutValue(shown)) return false;
-    return this.#isOpen(shown) && !files.some(needsUser);
+  #mayWait(visibleSnapshot: Snapshot): boolean {
+    const { files, totals } = visibleSnapshot;
+    if (!this.submitWhenDone || totals.failedCount > 0 || this.#withoutValue(visibleSnapshot)) return false;
+    return this.#isOpen(visibleSnapshot) && !files.some(needsUser);
   }
 
   /** Submits the form if the files it waits for are uploaded. Shows what is invalid if a file has failed, or waits for the user. */
   #endWait(): void {
-    const waiting = this.#waiting;
+    const submission = this.#waitingSubmission;
     const { form } = this;
-    if (!waiting || !form || !this.isConnected) return;
+    if (!submission || !form || !this.isConnected) return;
     // A disabled element has no value.
-    if (!this.willValidate && !waiting.press.isOnlyHeld(this)) return;
-    const { shown, texts } = this;
-    if (this.#mayWait(shown)) {
+    if (!this.willValidate && !submission.press.isOnlyHeld(this)) return;
+    const { shown: visibleSnapshot, texts } = this;
+    if (this.#mayWait(visibleSnapshot)) {
       // If the engine cannot be loaded, the element says so.
-      if (waiting.mustStart) this.start().catch(() => undefined);
-      waiting.mustStart = false;
-      waiting.leftCount = shown.totals.openCount;
+      if (submission.mustStart) this.start().catch(() => undefined);
+      submission.mustStart = false;
+      submission.leftCount = visibleSnapshot.totals.openCount;
       return;
     }
-    this.#waiting = undefined;
+    this.#waitingSubmission = undefined;
     this.#updateForm();
-    if (this.#isOpen(shown)) {
+    if (this.#isOpen(visibleSnapshot)) {
       this.reportValidity();
       tell(form, `${texts.notSent} ${this.validationMessage}`, this.#isSeen);
-    } else if (waiting.leftCount > 0 || !waiting.press.submit()) {
+    } else if (submission.leftCount > 0 || !submission.press.submit()) {
       // The user has canceled the last upload, and decides again; or another field is invalid.
       tell(form, texts.notSent, false);
     }
@@ -328,22 +330,22 @@ export abstract class FormControl extends SettingsElement {
     const { internals, minFileCount, renderRoot, required, submitWhenDone, texts } = this;
     const name = this.name ?? '';
     const minCount = Math.max(minFileCount, Number(required));
-    // Most pages have no form. `shown` takes a while in a long list.
-    const shown = name !== '' || minCount > 0 || submitWhenDone ? this.shown : undefined;
-    const entries = shown?.files.flatMap(({ id }) => this.#values.get(id) ?? []) ?? [];
+    // Most pages have no form. The snapshot takes a while in a long list.
+    const visibleSnapshot = name !== '' || minCount > 0 || submitWhenDone ? this.shown : undefined;
+    const entries = visibleSnapshot?.files.flatMap(({ id }) => this.#values.get(id) ?? []) ?? [];
     const files = entries.flatMap((entry) => ('value' in entry ? entry : []));
-    const values = shown ? [...this.#restoredValues, ...files.map(({ value }) => value)] : [];
+    const values = visibleSnapshot ? [...this.#restoredValues, ...files.map(({ value }) => value)] : [];
     this.#setValue(name, values, files);
     const anchor = renderRoot.querySelector<HTMLElement>('.base') ?? undefined;
-    const mayWait = shown && this.#mayWait(shown);
+    const mayWait = visibleSnapshot && this.#mayWait(visibleSnapshot);
     // How many files are being read is not known yet.
-    const moreCount = !mayWait ? 0 : this.isReading() ? minCount : shown.totals.openCount;
-    const unsendable = shown && this.#withoutValue(shown);
+    const moreCount = !mayWait ? 0 : this.isReading() ? minCount : visibleSnapshot.totals.openCount;
+    const unsendable = visibleSnapshot && this.#withoutValue(visibleSnapshot);
     const text = unsendable
       ? texts.unsendable(shownText(unsendable.name))
       : mayWait
-        ? this.#waiting && texts.submitsLater
-        : shown && this.#isOpen(shown) && texts.unfinished;
+        ? this.#waitingSubmission && texts.submitsLater
+        : visibleSnapshot && this.#isOpen(visibleSnapshot) && texts.unfinished;
     // A form without the values needs only uploaded files.
     const uploadedCount = values.length + (name === '' ? entries.length - files.length : 0);
     if (text) internals.setValidity({ customError: true }, text, anchor);
@@ -353,19 +355,21 @@ export abstract class FormControl extends SettingsElement {
   }
 
   #setValue(name: string, values: readonly (string | File)[], files: readonly FileValue[]): void {
-    const next = { name, owner: this.#user.owner, restoredCount: this.#restored.count, values };
-    const last = this.#current;
-    const isSame = (['name', 'owner', 'restoredCount'] as const).every((key) => next[key] === last[key]);
+    const newValue = { name, owner: this.#user.owner, restoredCount: this.#restored.count, values };
+    const oldValue = this.#current;
+    const isSame = (['name', 'owner', 'restoredCount'] as const).every(
+      (key) => newValue[key] === oldValue[key],
+    );
     if (
       isSame &&
-      values.length === last.values.length &&
-      values.every((value, at) => value === last.values[at])
+      values.length === oldValue.values.length &&
+      values.every((value, at) => value === oldValue.values[at])
     )
       return;
     const formData = new FormData();
     for (const value of values) formData.append(name, value);
     if (name === '') this.internals.setFormValue(null);
     else this.internals.setFormValue(formData, this.#restored.stateWith(files));
-    this.#current = next;
+    this.#current = newValue;
   }
 }

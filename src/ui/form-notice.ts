@@ -55,15 +55,15 @@ export function tell(form: HTMLFormElement, text: string, isSeen: boolean): void
   adopt(root, [palette, styles]);
   const region = document.createElement('div');
   region.setAttribute('role', 'alert');
-  const shown = document.createElement('p');
-  shown.setAttribute('popover', 'manual');
+  const popover = document.createElement('p');
+  popover.setAttribute('popover', 'manual');
   // The region announces the text.
-  shown.setAttribute('aria-hidden', 'true');
-  shown.textContent = text;
-  root.append(region, shown);
+  popover.setAttribute('aria-hidden', 'true');
+  popover.textContent = text;
+  root.append(region, popover);
   // Nothing outside of a modal dialog can be seen or read.
   (form.closest('dialog') ?? document.body).append(host);
-  if (!isSeen) shown.showPopover?.();
+  if (!isSeen) popover.showPopover?.();
   // Screen readers announce what changes in a region.
   setTimeout(() => {
     region.textContent = text;

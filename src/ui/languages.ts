@@ -38,7 +38,7 @@ interface Translation extends HTMLElement {
 
 /** Returns a function that returns the current texts of an element. Updates the element when it is moved in the page. */
 export function textsOf<T>(host: TextHost, english: T): () => T {
-  let checked: object | undefined;
+  let checkedMessages: object | undefined;
   let translations: (readonly [Translation, string | null | undefined])[] = [];
   host.addController({
     hostConnected: () => {
@@ -52,12 +52,12 @@ export function textsOf<T>(host: TextHost, english: T): () => T {
     },
     hostUpdated() {
       const { messages } = host;
-      if (messages !== checked && Object.keys(messages ?? {}).length > 0)
+      if (messages !== checkedMessages && Object.keys(messages ?? {}).length > 0)
         // Without this code, only the warnings are missing.
         import('./check-messages.ts')
           .then(({ warnOfMessages }) => warnOfMessages(messages))
           .catch(() => undefined);
-      checked = messages;
+      checkedMessages = messages;
       // Other translations stay: a click would be lost on a text that is replaced before the button is released, and an
       // announcement would be spoken again.
       for (const [font, textBefore] of translations)

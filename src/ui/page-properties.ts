@@ -24,25 +24,25 @@ function rulesOf(sheet: CSSStyleSheet): Iterable<CSSRule> {
 }
 
 /** The documents and shadow roots that were looked at. */
-const seen = new WeakSet<Node>();
+const seenRoots = new WeakSet<Node>();
 
 /** Returns the custom properties that `styles` use. */
 export const propertiesIn = (styles: string): ReadonlySet<string> =>
   new Set(styles.match(/--secure-uploader-[\w-]+/g));
 
 /**
- * Returns properties with our prefix that are not `known`. Looks once at the style sheets of each document and shadow root around
- * the shadow root `inside`.
+ * Returns properties with our prefix that are not in `knownNames`. Looks once at the style sheets of each document and shadow root
+ * around the shadow root `inside`.
  */
-export function unknownProperties(inside: Node, known: ReadonlySet<string>): readonly string[] {
+export function unknownProperties(inside: Node, knownNames: ReadonlySet<string>): readonly string[] {
   const setNames = new Set<string>();
   let root = inside as Document | ShadowRoot;
   while ('host' in root) {
     root = root.host.getRootNode() as Document | ShadowRoot;
-    if (seen.has(root) || !('styleSheets' in root)) break;
-    seen.add(root);
+    if (seenRoots.has(root) || !('styleSheets' in root)) break;
+    seenRoots.add(root);
     for (const sheet of [...root.styleSheets, ...root.adoptedStyleSheets])
       for (const name of namesIn(sheet)) setNames.add(name);
   }
-  return [...setNames].filter((name) => !known.has(name));
+  return [...setNames].filter((name) => !knownNames.has(name));
 }

@@ -70,6 +70,9 @@ function typesOf(accept: string): readonly { accept: Record<string, string[]> }[
   const names = rulesOf(accept);
   const types = names.filter((name) => name.includes('/')).map((type) => [type, []]);
   const extensions = names.filter((name) => name.startsWith('.'));
-  const all = [...types, ...(extensions.length > 0 ? [['application/octet-stream', extensions]] : [])];
-  return all.length > 0 ? [{ accept: Object.fromEntries(all) }] : [];
+  const pickerTypes = [
+    ...types,
+    ...(extensions.length > 0 ? [['application/octet-stream', extensions]] : []),
+  ];
+  return pickerTypes.length > 0 ? [{ accept: Object.fromEntries(pickerTypes) }] : [];
 }

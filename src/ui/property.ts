@@ -21,9 +21,9 @@ export const onOrOff =
 
 /** Like `onOrOff`, for an attribute that allows or keeps more: it is off if it cannot be read. */
 export const onlyOn = (name: string) => {
-  const read = onOrOff(name);
+  const readValue = onOrOff(name);
   return (value: string | null): boolean => {
-    const isOn = read(value);
+    const isOn = readValue(value);
     if (typeof isOn === 'string') warnOnceHere(`${name}="${isOn}" is off. Write "true" or no value.`);
     return isOn === true;
   };

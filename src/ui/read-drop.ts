@@ -27,7 +27,7 @@ type WithHandle = DataTransferItem & { getAsFileSystemHandle?: () => Promise<Fil
 export const readDrop = (transfer: DataTransfer, onFound: OnFound): Promise<DropContent> => {
   const readers = [...transfer.items].filter((item) => item.kind === 'file').map((item) => grab(item));
   // Some programs promise files that they don't have.
-  return readAll(readers.length > 0 ? readers : [async (findings) => lost(findings, '?')], onFound);
+  return readAll(readers.length > 0 ? readers : [async (findings) => addUnreadable(findings, '?')], onFound);
 };
 
 /** Reads the files of handles from the picker, like `readDrop`. */
@@ -63,16 +63,18 @@ async function readAll(
   onFound: OnFound,
 ): Promise<DropContent> {
   const findings: Findings = { files: [], emptyFolderCount: 0, onFound };
-  for (const read of readers) await read(findings);
+  for (const readItem of readers) await readItem(findings);
   return findings;
 }
 
 /** Leaves out files of the system, unless the user chose no other files. A folder that has no others is empty. */
 export function withoutSystemFiles({ files, emptyFolderCount }: DropContent): DropContent {
-  const kept = files.filter(({ relativePath }) => !OF_SYSTEM.test(relativePath));
-  if (kept.length > 0) return { files: kept, emptyFolderCount };
+  const userFiles = files.filter(({ relativePath }) => !OF_SYSTEM.test(relativePath));
+  if (userFiles.length > 0) return { files: userFiles, emptyFolderCount };
   const isFolder = files.some(({ relativePath }) => relativePath.includes('/'));
-  return isFolder ? { files: kept, emptyFolderCount: emptyFolderCount + 1 } : { files, emptyFolderCount };
+  return isFolder
+    ? { files: userFiles, emptyFolderCount: emptyFolderCount + 1 }
+    : { files, emptyFolderCount };
 }
 
 /** Gets the handles of an item, which is possible only during the event. Returns a function that reads the handles. */
@@ -84,7 +86,7 @@ function grab(item: WithHandle): (findings: Findings) => Promise<void> {
     if (file && !entry?.isDirectory)
       addFile(findings, file, file.name, (await handle) as FileSystemFileHandle);
     else if (entry) await readEntry(await open(entry, handle), '', findings);
-    else lost(findings, (await handle)?.name ?? '?');
+    else addUnreadable(findings, (await handle)?.name ?? '?');
   };
 }
 
@@ -98,13 +100,13 @@ function addFile(
   findings.onFound(findings.files.length);
 }
 
-const lost = ({ files }: Findings, relativePath: string): void => void files.push({ relativePath });
+const addUnreadable = ({ files }: Findings, relativePath: string): void => void files.push({ relativePath });
 
 async function readHandle(handle: FileSystemFileHandle, path: string, findings: Findings): Promise<void> {
   try {
     addFile(findings, await handle.getFile(), path + handle.name, handle);
   } catch {
-    lost(findings, path + handle.name);
+    addUnreadable(findings, path + handle.name);
   }
 }
 
@@ -130,10 +132,10 @@ async function open(
 async function readEntry({ entry, handle, file }: Opened, parent: string, findings: Findings): Promise<void> {
   const path = parent + entry.name;
   if (file) addFile(findings, file, path, handle as FileSystemFileHandle);
-  else if (entry.isFile) lost(findings, path);
+  else if (entry.isFile) addUnreadable(findings, path);
   else
     await readFolder(entry as FileSystemDirectoryEntry, `${path}/`, findings, handle).catch(() =>
-      lost(findings, `${path}/`),
+      addUnreadable(findings, `${path}/`),
     );
 }
 
@@ -159,14 +161,14 @@ async function readFolder(
       reader.readEntries(resolve, reject),
     );
     for (let at = 0; at < children.length; at += AT_ONCE) {
-      const opened = children.slice(at, at + AT_ONCE).map((child) => {
+      const openedEntries = children.slice(at, at + AT_ONCE).map((child) => {
         const kind = child.isFile ? 'getFileHandle' : 'getDirectoryHandle';
         return open(
           child,
           handles?.[kind](child.name).catch(() => null),
         );
       });
-      for (const child of opened) await readEntry(await child, path, findings);
+      for (const child of openedEntries) await readEntry(await child, path, findings);
     }
     if (children.length > 0) continue;
     if (isEmpty) findings.emptyFolderCount++;

@@ -47,10 +47,10 @@ export class RestoredValues {
   /** The values of the user of now. All those of others are forgotten. */
   get values(): readonly string[] {
     if (this.count === 0) return [];
-    const owned = this.#entries.map((entry) => ({ ...entry, owned: this.#user.owns(entry.mark) }));
-    const left = owned.filter(({ owned }) => owned !== 'no');
-    if (left.length < owned.length) this.#entries = left;
-    return left.flatMap(({ owned, value }) => (owned === 'yes' ? [value] : []));
+    const entries = this.#entries.map((entry) => ({ ...entry, owned: this.#user.owns(entry.mark) }));
+    const keptEntries = entries.filter(({ owned }) => owned !== 'no');
+    if (keptEntries.length < entries.length) this.#entries = keptEntries;
+    return keptEntries.flatMap(({ owned, value }) => (owned === 'yes' ? [value] : []));
   }
 
   /**

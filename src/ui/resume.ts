@@ -10,23 +10,23 @@ const needsFile = ({ pauseReason }: FileSnapshot): boolean => pauseReason === 'n
  * file picker; its input is in `root`. Call this function in a click or key handler.
  */
 export async function resume(uploader: Uploader, root: Node, id?: FileId): Promise<void> {
-  const waiting = uploader.snapshot.files.find((file) => needsFile(file) && file.id === id);
-  if (!waiting) await uploader.resume(id);
-  else if (!(await uploader.provide(waiting.id))) {
-    const [picked] = await pickAgain(root, false);
-    if (picked) await uploader.provide(waiting.id, picked);
+  const waitingFile = uploader.snapshot.files.find((file) => needsFile(file) && file.id === id);
+  if (!waitingFile) await uploader.resume(id);
+  else if (!(await uploader.provide(waitingFile.id))) {
+    const [pickedFile] = await pickAgain(root, false);
+    if (pickedFile) await uploader.provide(waitingFile.id, pickedFile);
   }
 }
 
 /** Gives the files of a folder that need it those of a folder that the user chooses. */
 export async function resumeFolder(uploader: Uploader, root: Node, path: string): Promise<void> {
-  const waiting = uploader.snapshot.files.filter((file) => needsFile(file) && folderOf(file) === path);
-  const [first] = waiting;
+  const waitingFiles = uploader.snapshot.files.filter((file) => needsFile(file) && folderOf(file) === path);
+  const [first] = waitingFiles;
   if (!first) return;
-  const picked = await pickAgain(root, true);
+  const pickedFiles = await pickAgain(root, true);
   // Other files of the folder may be done, and would be uploaded again.
-  const paths = new Set(waiting.map(({ relativePath }) => relativePath));
-  const missing = picked.filter((file) => 'name' in file && paths.has(file.webkitRelativePath));
-  if (missing.length > 0) await uploader.addFiles(missing);
-  else if (picked[0]) await uploader.provide(first.id, picked[0]);
+  const paths = new Set(waitingFiles.map(({ relativePath }) => relativePath));
+  const missingFiles = pickedFiles.filter((file) => 'name' in file && paths.has(file.webkitRelativePath));
+  if (missingFiles.length > 0) await uploader.addFiles(missingFiles);
+  else if (pickedFiles[0]) await uploader.provide(first.id, pickedFiles[0]);
 }

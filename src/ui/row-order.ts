@@ -78,9 +78,9 @@ export function createRowOrder(
     },
   });
   return {
-    sort(given) {
-      const files = withSignInReason(given.auth, given.files);
-      const snapshot = { ...given, files };
+    sort(engineSnapshot) {
+      const files = withSignInReason(engineSnapshot.auth, engineSnapshot.files);
+      const snapshot = { ...engineSnapshot, files };
       wasHeld = isHeld();
       if (!wasHeld) groupOf = new Map(files.map(({ id, phase }) => [id, GROUPS[phase] ?? 1]));
       if (groupOf.size <= SHORT) return snapshot;
@@ -102,8 +102,8 @@ export function createRowOrder(
           folds.set(id, !isFolded);
           host.requestUpdate();
         };
-        const shown = isFolded ? inside.filter((each) => groupOf.get(each.id) === 0) : inside;
-        return [folderLineOf(id, inside, { isFolded, toggle }), ...shown.map(lineOf)];
+        const shownFiles = isFolded ? inside.filter((each) => groupOf.get(each.id) === 0) : inside;
+        return [folderLineOf(id, inside, { isFolded, toggle }), ...shownFiles.map(lineOf)];
       });
     },
   };

@@ -19,12 +19,12 @@ export function lockScreen(page: Window, signal: AbortSignal): void {
       return;
     }
     if (lock) return;
-    const asked = { sentinel: requestLock(navigator) };
-    lock = asked;
+    const request = { sentinel: requestLock(navigator) };
+    lock = request;
     const drop = (): void => {
-      if (lock === asked) lock = undefined;
+      if (lock === request) lock = undefined;
     };
-    void asked.sentinel.then((sentinel) => {
+    void request.sentinel.then((sentinel) => {
       if (sentinel) sentinel.addEventListener('release', drop);
       else drop();
     });

@@ -21,7 +21,7 @@ import { type Idp, LOCKED, loginStep } from './views/login.ts';
 const PASSWORD: readonly CredentialField[] = [{ name: 'password' }];
 
 /** All connected elements, oldest first. If several elements share a session, only the first element shows the form. */
-const shown = new Set<SecureUploaderLogin>();
+const connectedForms = new Set<SecureUploaderLogin>();
 let count = 0;
 
 /**
@@ -80,7 +80,7 @@ export class SecureUploaderLogin extends LitElement {
     // A form that is moved may get into a root without its styles.
     const root = this.getRootNode() as Document | ShadowRoot;
     adopt(root, [login]);
-    shown.add(this);
+    connectedForms.add(this);
     this.requestUpdate();
   }
 
@@ -89,8 +89,8 @@ export class SecureUploaderLogin extends LitElement {
     // In the next task, because an element that is moved is connected again by then.
     this.#removal = new AbortController();
     runAfter(0, this.#removal.signal, () => this.#leave());
-    shown.delete(this);
-    for (const other of shown) other.requestUpdate();
+    connectedForms.delete(this);
+    for (const other of connectedForms) other.requestUpdate();
   }
 
   protected override willUpdate(changed: PropertyValues): void {
@@ -101,15 +101,15 @@ export class SecureUploaderLogin extends LitElement {
     if (auth && isAttemptOver(auth)) this.#email = '';
     if (!this.isConnected || !(this.settings || this.baseUrl)) return;
     if (this.#signIn && !(this.settings && changed.has('settings'))) return;
-    const next = this.settings ? openSignIn(this.settings) : this.#openAlone();
+    const nextSignIn = this.settings ? openSignIn(this.settings) : this.#openAlone();
     // Different settings can share a session. In this case, the form stays as it is.
-    if (this.#signIn?.form === next.form) {
-      next.session.close();
+    if (this.#signIn?.form === nextSignIn.form) {
+      nextSignIn.session.close();
       return;
     }
     this.#leave();
-    this.#signIn = next;
-    this.#unsubscribe = next.session.subscribe(() => this.isConnected && this.requestUpdate());
+    this.#signIn = nextSignIn;
+    this.#unsubscribe = nextSignIn.session.subscribe(() => this.isConnected && this.requestUpdate());
   }
 
   /** Ends the attempt. The next one may be that of another user. */
@@ -144,7 +144,7 @@ export class SecureUploaderLogin extends LitElement {
     const signIn = this.#signIn;
     if (!signIn) return undefined;
     const messages = this.#texts();
-    const first = [...shown].find((other) => other.#signIn?.form === signIn.form);
+    const first = [...connectedForms].find((other) => other.#signIn?.form === signIn.form);
     if (first !== this) return html`<p>${messages.shownElsewhere}</p>`;
     const { challenge } = signIn.form;
     const auth = signIn.session.snapshot;

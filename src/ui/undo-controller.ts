@@ -40,16 +40,16 @@ export class UndoController implements ReactiveController {
   }
 
   /** Cancels or removes `files`. The focus goes to the row `rowId`, or to the one beside it if it leaves. */
-  run(next: Undoable['next'], files: readonly FileSnapshot[], rowId?: string): void {
+  run(outcome: Undoable['next'], files: readonly FileSnapshot[], rowId?: string): void {
     const nowMs = performance.now();
     const isRepeated = nowMs - this.#lastMs < REPEAT_MS;
     this.#lastMs = nowMs;
     if (isRepeated) return;
     if (files.length === 0) return;
     const ids = files.map(({ id }) => id);
-    void this.#undo.withdraw(next, ids);
+    void this.#undo.withdraw(outcome, ids);
     this.#host.requestUpdate();
-    focusRow(this.#host.renderRoot, rowId, next === 'removed');
+    focusRow(this.#host.renderRoot, rowId, outcome === 'removed');
     // After a tap, `:hover` stays at the footer, which loses the focus and would hold the time.
     this.#undo.hold(false);
     const { notice } = this;
@@ -71,9 +71,9 @@ export class UndoController implements ReactiveController {
   get notice(): UndoNotice | undefined {
     const { undoable } = this.#undo;
     if (!undoable) return undefined;
-    const { next, uploads } = undoable;
+    const { next: outcome, uploads } = undoable;
     const { texts } = this.#host;
-    const text = next === 'removed' ? texts.undoableRemoval : texts.undoableCancel(uploads.length);
+    const text = outcome === 'removed' ? texts.undoableRemoval : texts.undoableCancel(uploads.length);
     return { ids: new Set(uploads.map(({ id }) => id)), text: withName(text, uploads, texts) };
   }
 

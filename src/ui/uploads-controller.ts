@@ -81,7 +81,7 @@ export class UploadsController implements ReactiveController {
   #isLoading = false;
   #hasTriedAgain = false;
   /** Calls in the order in which they were made. */
-  #waiting: readonly WaitingCall[] = [];
+  #waitingCalls: readonly WaitingCall[] = [];
 
   constructor(host: UploadsControllerHost, options: UploadsControllerOptions) {
     this.#host = host;
@@ -152,7 +152,7 @@ export class UploadsController implements ReactiveController {
       } catch (error) {
         return reject(error);
       }
-      this.#waiting = [...this.#waiting, { kind, act: call, reject }];
+      this.#waitingCalls = [...this.#waitingCalls, { kind, act: call, reject }];
       if (!this.failure || kind === 'command') this.#load();
     });
   }
@@ -267,9 +267,9 @@ export class UploadsController implements ReactiveController {
     this.#settings = undefined;
     if (this.#isRemoved) void uploads.uploader.suspend();
     this.#options.onOpen();
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const { act } of waiting) act(uploads);
+    const calls = this.#waitingCalls;
+    this.#waitingCalls = [];
+    for (const { act } of calls) act(uploads);
   }
 
   /** Deletes saved uploads without an engine, now or when the code for it can be loaded again. */
@@ -285,7 +285,7 @@ export class UploadsController implements ReactiveController {
     this.#isTokenNew = false;
     const act = ({ uploader }: Uploads): void => uploader.allowSignIn();
     if (this.uploads) act(this.uploads);
-    else this.#waiting = [...this.#waiting, { kind: 'sign-in', act, reject: () => undefined }];
+    else this.#waitingCalls = [...this.#waitingCalls, { kind: 'sign-in', act, reject: () => undefined }];
   }
 
   /**
@@ -295,7 +295,8 @@ export class UploadsController implements ReactiveController {
   #check(mayWait = false): void {
     const input = this.#read();
     const isEmpty = isUnfinished(input);
-    const isRefused = isEmpty && Boolean(input.baseUrl) && this.#waiting.some(({ kind }) => kind === 'files');
+    const isRefused =
+      isEmpty && Boolean(input.baseUrl) && this.#waitingCalls.some(({ kind }) => kind === 'files');
     try {
       this.#heed(
         () => {
@@ -312,8 +313,8 @@ export class UploadsController implements ReactiveController {
 
   /** Rejects calls that wait. */
   #endWaiting(error: unknown, kinds: readonly WaitingCall['kind'][]): void {
-    const over = this.#waiting.filter(({ kind }) => kinds.includes(kind));
-    this.#waiting = this.#waiting.filter(({ kind }) => !kinds.includes(kind));
+    const over = this.#waitingCalls.filter(({ kind }) => kinds.includes(kind));
+    this.#waitingCalls = this.#waitingCalls.filter(({ kind }) => !kinds.includes(kind));
     for (const { reject } of over) reject(error);
   }
 
@@ -326,11 +327,11 @@ export class UploadsController implements ReactiveController {
     return { ...input, getToken: input.getToken ?? tokens.source };
   }
 
-  /** Calls `read`. If `read` throws, the settings are invalid: shows this unless `isQuiet`, and rethrows the error. */
-  #heed<T>(read: () => T, isQuiet = false): T {
+  /** Calls `action`. If it throws, the settings are invalid: shows this unless `isQuiet`, and rethrows the error. */
+  #heed<T>(action: () => T, isQuiet = false): T {
     try {
       refuseMisspellings(this.#host);
-      const result = read();
+      const result = action();
       this.#problem = undefined;
       return result;
     } catch (error) {

@@ -72,10 +72,10 @@ export class Uploads {
     this.#login = new LoginController(host, () => uploader.settings);
     this.#undo = new UndoController(host, uploader.undo, (text) => announcer.say(text));
     this.#commands = createCommands(frameCommands, host, uploader, {
-      withdraw: (next, id) => {
+      withdraw: (outcome, id) => {
         const { files } = this.shown;
         this.#undo.run(
-          next,
+          outcome,
           id === undefined ? files.filter(isOpen) : files.filter((file) => file.id === id),
           id,
         );

@@ -47,7 +47,8 @@ export class WindowController implements ReactiveController {
   /** Returns the rows to render now. */
   rangeOf(ids: readonly string[]): RowRange {
     this.#ids = ids;
-    this.#range = ids.length <= SHORT ? { first: 0, last: ids.length, before: 0, after: 0 } : this.#compute();
+    this.#range =
+      ids.length <= SHORT ? { start: 0, end: ids.length, beforePx: 0, afterPx: 0 } : this.#compute();
     return this.#range;
   }
 
@@ -80,8 +81,8 @@ export class WindowController implements ReactiveController {
   readonly #look = (entries: readonly IntersectionObserverEntry[]): void => {
     // A change of the layout, such as another font size, changes rows without a rendering.
     this.#measure();
-    const next = this.#compute();
-    if (next.first !== this.#range?.first || next.last !== this.#range.last) this.#host.requestUpdate();
+    const range = this.#compute();
+    if (range.start !== this.#range?.start || range.end !== this.#range.end) this.#host.requestUpdate();
     // The observer reports only that a spacer comes near, and not that it comes nearer.
     else if (entries.some((entry) => entry.isIntersecting))
       pageOf(this.#host.renderRoot).requestAnimationFrame(() => this.#observe());
@@ -91,17 +92,17 @@ export class WindowController implements ReactiveController {
     const [top, bottom] = this.#visible();
     const count = this.#ids.length;
     let offset = 0;
-    let start: Pick<RowRange, 'first' | 'before'> | undefined;
-    let end: { readonly last: number; readonly offset: number } | undefined;
+    let start: Pick<RowRange, 'start' | 'beforePx'> | undefined;
+    let end: { readonly index: number; readonly offset: number } | undefined;
     for (let index = 0; index < count; index++) {
-      const next = offset + (this.#heights.get(this.#ids[index] as string) ?? this.#average);
-      if (!start && next > top) start = { first: index, before: offset };
-      if (!end && offset > bottom) end = { last: index, offset };
-      offset = next;
+      const rowEnd = offset + (this.#heights.get(this.#ids[index] as string) ?? this.#average);
+      if (!start && rowEnd > top) start = { start: index, beforePx: offset };
+      if (!end && offset > bottom) end = { index, offset };
+      offset = rowEnd;
     }
     // When the list becomes shorter, the scroll position can be beyond the end of the list for one frame.
-    start ??= { first: count - 10, before: offset - 10 * this.#average };
-    return { ...start, last: end?.last ?? count, after: end ? offset - end.offset : 0 };
+    start ??= { start: count - 10, beforePx: offset - 10 * this.#average };
+    return { ...start, end: end?.index ?? count, afterPx: end ? offset - end.offset : 0 };
   }
 
   /** Returns the part of the list to render, in pixels of the list from its top. The page may be zoomed or scaled. */

@@ -139,8 +139,11 @@ describe('a partly rendered list', () => {
   const spacers = (element: WidgetFixture): string[] =>
     all(element, '.spacer').map(({ style }) => style.getPropertyValue('block-size'));
   const files = Array.from({ length: 5 }, (_, index) => file(`${index}`, 'done', 1));
-  const ranged = (first: number, last: number, before: number, after: number): Promise<WidgetFixture> =>
-    show({ snapshot: snapshot(files), more: { rows: { first, last, before, after } } });
+  const ranged = (start: number, end: number, beforePx: number, afterPx: number): Promise<WidgetFixture> =>
+    show({
+      snapshot: snapshot(files),
+      more: { rows: { start, end, beforePx, afterPx } },
+    });
 
   it('has the rows of the range, each with its position in the whole list', async () => {
     const element = await ranged(1, 3, 70.4, 100.5);

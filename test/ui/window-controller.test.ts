@@ -44,7 +44,7 @@ class Host {
   /** Renders a list of `count` rows of `height` pixels, now and each time the controller asks for it. */
   show(count: number, height = GUESS): void {
     this.#count = count;
-    const { first, last, before, after } = this.rows.rangeOf(idsOf(count));
+    const { start, end, beforePx, afterPx } = this.rows.rangeOf(idsOf(count));
     const part = (className: string, blockSize: number, id = ''): HTMLElement => {
       const element = document.createElement('div');
       Object.assign(element, { className });
@@ -54,9 +54,9 @@ class Host {
     };
     this.list.style.blockSize = 'auto';
     this.list.replaceChildren(
-      ...(before > 0 ? [part('spacer', before)] : []),
-      ...Array.from({ length: last - first }, (_, index) => part('row', height, `f${first + index}`)),
-      ...(after > 0 ? [part('spacer', after)] : []),
+      ...(beforePx > 0 ? [part('spacer', beforePx)] : []),
+      ...Array.from({ length: end - start }, (_, index) => part('row', height, `f${start + index}`)),
+      ...(afterPx > 0 ? [part('spacer', afterPx)] : []),
     );
     this.rows.hostUpdated();
   }
@@ -100,16 +100,16 @@ afterEach(() => {
   host.renderRoot.remove();
 });
 
-const range = (first: number, last: number, before: number, after: number): RowRange => ({
-  first,
-  last,
-  before,
-  after,
+const range = (start: number, end: number, beforePx: number, afterPx: number): RowRange => ({
+  start,
+  end,
+  beforePx,
+  afterPx,
 });
 
 /** Returns the range of a list of 1,000 rows that all have the assumed height. */
-const guessed = (first: number, last: number): RowRange =>
-  range(first, last, first * GUESS, (1000 - last) * GUESS);
+const guessed = (start: number, end: number): RowRange =>
+  range(start, end, start * GUESS, (1000 - end) * GUESS);
 
 describe('the rows that are rendered', () => {
   it('are those of the element that has the list', () => {
@@ -120,7 +120,7 @@ describe('the rows that are rendered', () => {
     host.place(0, 100, 0);
     expect(host.rows.rangeOf(idsOf(30))).to.deep.equal(range(0, 30, 0, 0));
     expect(host.rows.rangeOf([])).to.deep.equal(range(0, 0, 0, 0));
-    expect(host.rows.rangeOf(idsOf(31)).last).to.be.lessThan(31);
+    expect(host.rows.rangeOf(idsOf(31)).end).to.be.lessThan(31);
   });
 
   it('are the first ones before the list is on the screen', () => {
@@ -174,9 +174,9 @@ describe('the rows that are rendered', () => {
     // Other rows have the mean height of 50 px, so rows end at 100, 120, 150, 200, … px. Row 18 starts at 300 + 600 = 900 px.
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(range(0, 19, 0, (1000 - 19) * 50));
     host.place(0, 300, 710);
-    expect(host.rows.rangeOf(idsOf(1000)).before).to.equal(100);
+    expect(host.rows.rangeOf(idsOf(1000)).beforePx).to.equal(100);
     host.place(0, 300, 730);
-    expect(host.rows.rangeOf(idsOf(1000)).before).to.equal(120);
+    expect(host.rows.rangeOf(idsOf(1000)).beforePx).to.equal(120);
   });
 
   it('keep the assumed height if no row was rendered', () => {
@@ -193,7 +193,7 @@ describe('the rows that are rendered', () => {
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(0, 13));
     host.rows.rangeOf(idsOf(61));
     host.measure(Array.from({ length: 61 }, () => 20));
-    expect(host.rows.rangeOf(idsOf(1000)).last).to.equal(46);
+    expect(host.rows.rangeOf(idsOf(1000)).end).to.equal(46);
   });
 
   it('drop heights of removed rows once there are twice as many as rows', () => {
@@ -202,7 +202,7 @@ describe('the rows that are rendered', () => {
       host.rows.rangeOf(idsOf(61));
       host.measure(Array.from({ length: count }, (_, index) => (index === 0 ? 700 : 7)));
       host.place(0, 300, 650);
-      return host.rows.rangeOf(idsOf(61)).before;
+      return host.rows.rangeOf(idsOf(61)).beforePx;
     };
     expect(startOfThird(122)).to.equal(0);
     // The measured heights were dropped, so all rows have the mean height.

@@ -11,10 +11,10 @@ import type { Commands, WidgetState } from './state.ts';
 
 /** A panel for each cause, or nothing. */
 export const causePanels = (state: WidgetState, commands: Commands): unknown =>
-  state.causes.all.length === 0
+  state.causes.items.length === 0
     ? nothing
     : repeat(
-        state.causes.all,
+        state.causes.items,
         // So that a button never becomes that of another cause.
         ({ code, isError }) => `${code} ${isError}`,
         (cause) => panelOf(cause, state, commands),

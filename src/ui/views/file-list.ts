@@ -15,27 +15,27 @@ export function fileList(
 ): TemplateResult | typeof nothing {
   const { lines } = state;
   if (lines.length === 0) return nothing;
-  const { first, last, before, after } = state.rows;
-  const rendered = lines.slice(first, last);
+  const { start, end, beforePx, afterPx } = state.rows;
+  const rendered = lines.slice(start, end);
   // One tab stop for the whole list; arrow keys move it (list-keys.ts).
   const tabStop = rendered.find(({ id }) => id === state.currentId) ?? rendered[0];
   return html`<div class="scroller" part="list-scroller">
     <div class="list" part="list" role="grid" aria-label=${state.messages.list} aria-rowcount=${lines.length}>
-      ${spacer(before)}${repeat(
+      ${spacer(beforePx)}${repeat(
         rendered,
         ({ id }) => id,
         (line, index) => {
-          const place = { position: first + index + 1, isTabStop: line === tabStop };
+          const place = { position: start + index + 1, isTabStop: line === tabStop };
           return line.kind === 'folder'
             ? folderRow(line, place, state, commands)
             : fileRow(line.file, place, hasSharedReason, state, commands);
         },
-      )}${spacer(after)}
+      )}${spacer(afterPx)}
     </div>
   </div>`;
 }
 
-const spacer = (height: number): TemplateResult | typeof nothing =>
-  height > 0
-    ? html`<div class="spacer" aria-hidden="true" ${styleProperty('block-size', `${Math.round(height)}px`)}></div>`
+const spacer = (heightPx: number): TemplateResult | typeof nothing =>
+  heightPx > 0
+    ? html`<div class="spacer" aria-hidden="true" ${styleProperty('block-size', `${Math.round(heightPx)}px`)}></div>`
     : nothing;

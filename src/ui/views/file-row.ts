@@ -42,7 +42,7 @@ export function fileRow(
   const isShared = causes.has(file);
   const problem = isShared ? undefined : (error?.code ?? warning);
   const pathInFolder = shownText(path.slice(folderPath.length, -1));
-  const waiting = needsFile ? 'needs-file' : file.retryAtMs === undefined ? '' : 'retrying';
+  const waitClass = needsFile ? 'needs-file' : file.retryAtMs === undefined ? '' : 'retrying';
   const kindOfProblem = error ? 'error' : 'warning';
   return row(
     {
@@ -50,7 +50,7 @@ export function fileRow(
       name,
       title: shownText(path) + name,
       phase,
-      classes: `${waiting} ${folderPath && 'inside'}`,
+      classes: `${waitClass} ${folderPath && 'inside'}`,
       parts: '',
       needsFile,
       badge: thumbnailOf?.(id) ?? kind?.toUpperCase() ?? fileIcon,

@@ -99,8 +99,11 @@ function problem({ auth, form, challenge, messages, hasWindow }: LoginView): str
   const code = auth.error?.code;
   if (!code || code === 'canceled') return '';
   if (code === 'sign-in-required' && hasWindow) return messages.otherJar;
-  const left = challenge?.attemptsLeft;
-  const more = code === 'challenge-failed' && left !== undefined ? ` ${messages.attemptsLeft(left)}` : '';
+  const attemptsLeft = challenge?.attemptsLeft;
+  const more =
+    code === 'challenge-failed' && attemptsLeft !== undefined
+      ? ` ${messages.attemptsLeft(attemptsLeft)}`
+      : '';
   return (form.said ?? messages[code]) + more;
 }
 
@@ -196,9 +199,9 @@ function credential(view: LoginView, field: CredentialField): TemplateResult {
   const { messages, isPasswordShown } = view;
   const { name, label = messages.password, type = 'password', autocomplete = 'current-password' } = field;
   const isPassword = type === 'password';
-  const shown = isPassword && isPasswordShown ? 'text' : type;
+  const inputType = isPassword && isPasswordShown ? 'text' : type;
   return html`<div class="beside">
-    ${entry(view, { name, label, type: shown, autocomplete, required: field.required })}
+    ${entry(view, { name, label, type: inputType, autocomplete, required: field.required })}
     ${isPassword ? plain(isPasswordShown ? messages.hide : messages.show, view.onToggle) : nothing}
   </div>`;
 }

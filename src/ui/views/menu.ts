@@ -129,8 +129,8 @@ function onKey(event: KeyboardEvent): void {
   event.stopPropagation();
   const items = itemsOf(part);
   const index = items.indexOf(event.target as HTMLElement);
-  const next = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: -1 }[event.key];
-  if (next === undefined) return;
+  const targetIndex = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: -1 }[event.key];
+  if (targetIndex === undefined) return;
   event.preventDefault();
-  items.at(next % items.length)?.focus();
+  items.at(targetIndex % items.length)?.focus();
 }

@@ -17,11 +17,11 @@ class StyleProperty extends Directive {
 /** A directive that sets one style property of its element. It is written in the tag, not in an attribute. */
 export const styleProperty = directive(StyleProperty);
 
-/** `sent` is between 0 and 1; `shown` is the same for screen readers. */
+/** `share` is between 0 and 1; `valueText` is the same for screen readers. */
 export interface BarState {
   readonly label: string;
-  readonly shown: string;
-  readonly sent: number;
+  readonly valueText: string;
+  readonly share: number;
   /** True while the file is being hashed and no bytes are sent yet. */
   readonly checking?: boolean;
   readonly part: string;
@@ -29,7 +29,7 @@ export interface BarState {
 
 /** The bar with its name and value for screen readers; without a value while only hashes are computed. */
 export function progressBar(bar: BarState): TemplateResult {
-  const isUnknown = bar.checking && bar.sent === 0;
+  const isUnknown = bar.checking && bar.share === 0;
   return html`<div
     class="bar ${bar.checking ? 'checking' : ''}"
     part=${bar.part}
@@ -37,10 +37,10 @@ export function progressBar(bar: BarState): TemplateResult {
     aria-label=${bar.label}
     aria-valuemin="0"
     aria-valuemax="100"
-    aria-valuenow=${isUnknown ? nothing : Math.floor(bar.sent * 100 + 1e-9)}
-    aria-valuetext=${isUnknown ? nothing : bar.shown}
+    aria-valuenow=${isUnknown ? nothing : Math.floor(bar.share * 100 + 1e-9)}
+    aria-valuetext=${isUnknown ? nothing : bar.valueText}
   >
-    <span class="sent" ${styleProperty('--_share', percent(bar.sent))}></span>
+    <span class="sent" ${styleProperty('--_share', percent(bar.share))}></span>
   </div>`;
 }
 

@@ -26,12 +26,12 @@ export function nameList(
         html`${index > 0 ? format.comma : nothing}<bdi class="refused"
           part="rejection">${shownText(relativePath)}</bdi>`,
     );
-  const rest = files.length - SHOWN;
+  const hiddenCount = files.length - SHOWN;
   return html`${draw(files.slice(0, FEW))}
     ${
       files.length > FEW
         ? html`<details><summary>${messages.more(files.length - FEW)}</summary>${draw(files.slice(FEW, SHOWN))}${
-            rest > 0 ? html` ${messages.more(rest)}` : nothing
+            hiddenCount > 0 ? html` ${messages.more(hiddenCount)}` : nothing
           }</details>`
         : nothing
     }`;
@@ -42,7 +42,7 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
   const { messages, snapshot } = state;
   const { rejections } = snapshot;
   if (rejections.length === 0) return nothing;
-  const rest = rejections.length - SHOWN;
+  const hiddenCount = rejections.length - SHOWN;
   return html`<div class="panel danger" part="rejections" role="group"
     aria-label=${messages.rejected(rejections.length)}>
     <span class="badge">${alertIcon}</span>
@@ -57,7 +57,7 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
               ${nameList(those, state)}
             </li>`,
         )}
-        ${rest > 0 ? html`<li>${messages.more(rest)}</li>` : nothing}
+        ${hiddenCount > 0 ? html`<li>${messages.more(hiddenCount)}</li>` : nothing}
       </ul>
     </div>
     ${button('dismiss', messages.dismiss, () => commands.dismiss(), { icon: closeIcon })}
@@ -71,11 +71,11 @@ export function refusalOf(
 ): string {
   const sentence = messages[code];
   if (limit === undefined || limit === '') return sentence;
-  const shown =
+  const limitText =
     typeof limit === 'string'
       ? acceptedTypes(limit, messages, format)
       : code === 'file-too-large'
         ? messages.upTo(format.size(limit))
         : messages.atMost(limit);
-  return `${sentence} ${messages.limit(shown)}`;
+  return `${sentence} ${messages.limit(limitText)}`;
 }

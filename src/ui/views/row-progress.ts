@@ -32,8 +32,8 @@ export function rowProgress(
   return {
     bar: progressBar({
       label: messages.progressOf(name),
-      shown: percent,
-      sent: share,
+      valueText: percent,
+      share,
       checking: phase === 'hashing' && sizeBytes > SMALL_BYTES,
       part: 'progress',
     }),

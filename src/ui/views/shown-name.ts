@@ -19,14 +19,14 @@ const observers = new WeakMap<Window, ResizeObserver>();
 function observerOf(page: ReturnType<typeof pageOf>): ResizeObserver {
   const cached = observers.get(page);
   if (cached) return cached;
-  const shown = new Set<Element>();
+  const observedBoxes = new Set<Element>();
   const observer = new page.ResizeObserver((entries) => {
-    for (const { target } of entries) shown.add(target);
-    for (const box of shown) if (!box.isConnected) shown.delete(box);
-    fit(entries.map(({ target }) => target).filter((box) => shown.has(box)));
+    for (const { target } of entries) observedBoxes.add(target);
+    for (const box of observedBoxes) if (!box.isConnected) observedBoxes.delete(box);
+    fit(entries.map(({ target }) => target).filter((box) => observedBoxes.has(box)));
   });
   // A font for some letters only, which loads late, changes no size.
-  page.document.fonts.addEventListener('loadingdone', () => fit([...shown]));
+  page.document.fonts.addEventListener('loadingdone', () => fit([...observedBoxes]));
   observers.set(page, observer);
   return observer;
 }
@@ -37,14 +37,14 @@ function observerOf(page: ReturnType<typeof pageOf>): ResizeObserver {
  * callback of an observer is an error on the page.
  */
 function fit(boxes: readonly Element[]): void {
-  const shown = boxes
+  const elements = boxes
     .flatMap(({ firstElementChild }) => firstElementChild ?? [])
     .filter(
       (element) => element.textContent === nameIn(element) && getComputedStyle(element).whiteSpace === 'pre',
     );
-  for (const element of shown) if (element.childElementCount > 0) element.textContent = nameIn(element);
-  const cuts = shown.map(cutOf);
-  for (const [index, cut] of cuts.entries()) if (cut) hide(shown[index] as Element, ...cut);
+  for (const element of elements) if (element.childElementCount > 0) element.textContent = nameIn(element);
+  const cuts = elements.map(cutOf);
+  for (const [index, cut] of cuts.entries()) if (cut) hide(elements[index] as Element, ...cut);
 }
 
 /** Returns the part of a whole name to hide, or nothing if the name fits. */

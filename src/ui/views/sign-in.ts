@@ -85,13 +85,13 @@ function wordsOf({ snapshot: { auth }, messages, secondsUntil }: WidgetState): {
       return { title: messages.popupLostTitle, text: messages.popupLostText };
     case 'cooling': {
       const pauseInS = secondsUntil(auth.retryAtMs);
-      const left = pauseInS > 0 ? messages.seconds(pauseInS) : undefined;
-      const text = auth.error?.code === 'offline' ? messages.offline : messages.coolingText(left);
+      const timeLeft = pauseInS > 0 ? messages.seconds(pauseInS) : undefined;
+      const text = auth.error?.code === 'offline' ? messages.offline : messages.coolingText(timeLeft);
       return { title: messages.coolingTitle, text };
     }
     case 'prompt': {
-      const asked = auth.mode === 'redirect' ? messages.redirectText : messages.signInText;
-      return { title: messages.signInTitle, text: auth.error ? messages[auth.error.code] : asked };
+      const invitation = auth.mode === 'redirect' ? messages.redirectText : messages.signInText;
+      return { title: messages.signInTitle, text: auth.error ? messages[auth.error.code] : invitation };
     }
     default:
       return { title: messages.signingIn, text: '' };

@@ -77,12 +77,12 @@ export interface Rules extends FileRules {
   readonly capture?: string | undefined;
 }
 
-/** Rows `first` (inclusive) to `last` (exclusive), and the height of the rows before and after them in pixels. */
+/** Rows `start` (inclusive) to `end` (exclusive), and the height of the rows before and after them. */
 export interface RowRange {
-  readonly first: number;
-  readonly last: number;
-  readonly before: number;
-  readonly after: number;
+  readonly start: number;
+  readonly end: number;
+  readonly beforePx: number;
+  readonly afterPx: number;
 }
 
 /** What users can do without the list. */

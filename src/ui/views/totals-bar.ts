@@ -134,5 +134,10 @@ function isInside({ type, currentTarget }: Event): boolean {
 
 function barOf(share: number, { messages, format }: WidgetState): TemplateResult {
   const label = messages.progress;
-  return progressBar({ label, shown: format.percent(share), sent: share, part: 'progress total-progress' });
+  return progressBar({
+    label,
+    valueText: format.percent(share),
+    share,
+    part: 'progress total-progress',
+  });
 }
