@@ -299,7 +299,7 @@ export const mutations = [
   {
     rule: 'S13',
     says: 'Real forms in the light DOM that password managers fill in; codes can be pasted; input is read once and not stored',
-    file: 'src/ui/views/login.ts',
+    file: 'src/ui/views/login-step.ts',
     before: "autocomplete = 'current-password'",
     after: "autocomplete = 'off'",
     test: 'test/auth/login.test.ts',

@@ -141,7 +141,7 @@ export const userMutations = [
   {
     rule: 'D64',
     says: 'A copy of the sign-in form that a page has made or kept (htmx, Turbo) sends nothing, and is replaced by the form',
-    file: 'src/ui/views/login.ts',
+    file: 'src/ui/views/login-step.ts',
     before: 'kind === \'federated\');\n  return html`<form method="dialog"',
     after: "kind === 'federated');\n  return html`<form",
     test: 'test/ui/login-copies.test.ts',

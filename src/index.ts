@@ -40,4 +40,4 @@ export { ENGLISH } from './locales/en.ts';
 export type { AuthRedirectDetail, FileAddDetail, SecureUploaderEventMap } from './ui/event-map.ts';
 export { SecureUploader } from './ui/secure-uploader.ts';
 export type { LoginTag, UploaderProps, UploaderTag } from './ui/tag.ts';
-export type { Idp } from './ui/views/login.ts';
+export type { Idp } from './ui/views/login-step.ts';

@@ -7,7 +7,7 @@ import type { Settings } from '../core/settings-table.ts';
 import type { Snapshot } from '../core/types.ts';
 import { loadEarly, whenIdle } from '../core/wait.ts';
 import type { SecureUploaderLogin } from './secure-uploader-login.ts';
-import type { Idp } from './views/login.ts';
+import type { Idp } from './views/login-step.ts';
 
 export interface LoginHost extends ReactiveControllerHost, HTMLElement {
   readonly snapshot: Snapshot;

@@ -15,8 +15,8 @@ import { Countdown } from './countdown.ts';
 import { textsOf } from './languages.ts';
 import { onlyOn, property } from './property.ts';
 import { adopt } from './styles/css.ts';
-import { login } from './styles/login.ts';
-import { type Idp, LOCKED, loginStep } from './views/login.ts';
+import { loginStyles } from './styles/login-styles.ts';
+import { type Idp, LOCKED, loginStep } from './views/login-step.ts';
 
 const PASSWORD: readonly CredentialField[] = [{ name: 'password' }];
 
@@ -79,7 +79,7 @@ export class SecureUploaderLogin extends LitElement {
     this.#removal.abort();
     // A form that is moved may get into a root without its styles.
     const root = this.getRootNode() as Document | ShadowRoot;
-    adopt(root, [login]);
+    adopt(root, [loginStyles]);
     connectedForms.add(this);
     this.requestUpdate();
   }

@@ -9,7 +9,7 @@ import type { FileId, PickedFile, Snapshot, UnreadableFile } from '../core/types
 import type { Diagnosis } from '../engine/trace.ts';
 import type { UploaderOptions } from '../engine/uploader-options.ts';
 import { ENGLISH } from '../locales/en.ts';
-import { createFrameCommands } from './commands.ts';
+import { createFrameCommands } from './button-commands.ts';
 import { DropController } from './drop-controller.ts';
 import type { ListenerMethod } from './event-map.ts';
 import { FormControl } from './form-control.ts';
@@ -21,11 +21,11 @@ import { cameraOf, property, wordOf } from './property.ts';
 import { readHandles, readInput } from './read-drop.ts';
 import { warnOfAttributes } from './read-settings.ts';
 import { adopt } from './styles/css.ts';
-import { frameStyles } from './styles/frame.ts';
+import { frameStyles } from './styles/frame-styles.ts';
 import { TokenSource, takeEarlyToken } from './token-source.ts';
 import { UploadsController } from './uploads-controller.ts';
 import { frame } from './views/frame.ts';
-import type { Idp } from './views/login.ts';
+import type { Idp } from './views/login-step.ts';
 
 export interface SecureUploader {
   addEventListener: ListenerMethod;

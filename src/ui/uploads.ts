@@ -8,7 +8,7 @@ import type { FileId, FileSnapshot, PickedFile, Snapshot, UnreadableFile } from 
 import type { CurrentUser } from '../core/user.ts';
 import type { Uploader } from '../engine/uploader.ts';
 import { Announcer, type AnnouncerHost, type Deed } from './announcer.ts';
-import { type CommandHost, createCommands } from './commands.ts';
+import { type CommandHost, createCommands } from './button-commands.ts';
 import { Countdown } from './countdown.ts';
 import { EngineController, type EngineHost } from './engine-controller.ts';
 import { FocusController } from './focus-controller.ts';
@@ -19,11 +19,11 @@ import { LoginController, type LoginHost } from './login-controller.ts';
 import { pageOf } from './page.ts';
 import { resume, resumeFolder } from './resume.ts';
 import { createRowOrder, folderOf, type Line } from './row-order.ts';
+import { RowVirtualizer } from './row-virtualizer.ts';
 import { styles } from './styles/styles.ts';
 import { UndoController, type UndoHost } from './undo-controller.ts';
 import type { Commands, FrameCommands, FrameState } from './views/state.ts';
 import { widget } from './views/widget.ts';
-import { WindowController } from './window-controller.ts';
 
 export { deleteUploads } from '../engine/sign-out.ts';
 
@@ -47,7 +47,7 @@ export class Uploads {
   readonly #login: LoginController;
   readonly #undo: UndoController;
   readonly #countdown: Countdown;
-  readonly #rows: WindowController;
+  readonly #rows: RowVirtualizer;
   readonly #order: ReturnType<typeof createRowOrder>;
   readonly #thumbnails: ReturnType<typeof createThumbnails>;
   readonly #keys: ListKeys;
@@ -91,7 +91,7 @@ export class Uploads {
       retryFiles: (ids) => this.#do('retried', () => uploader.retryFiles(ids)),
     });
     this.#countdown = new Countdown(host);
-    this.#rows = new WindowController(host);
+    this.#rows = new RowVirtualizer(host);
     this.#order = createRowOrder(host);
     this.#thumbnails = thumbnails;
     this.#keys = new ListKeys(host, (id) => {

@@ -4,7 +4,7 @@ import { expect, fixture, html } from '@open-wc/testing';
 import { file, STATES, snapshot } from '../../demo/states/snapshots.ts';
 import type { WidgetFixture } from '../../demo/states/widget-fixture.ts';
 import type { Snapshot } from '../../src/index.ts';
-import { login } from '../../src/ui/styles/login.ts';
+import { loginStyles } from '../../src/ui/styles/login-styles.ts';
 import { show } from './show.ts';
 import { one } from './support.ts';
 
@@ -121,7 +121,7 @@ for (const [theme, textLeast] of THEMES)
 
       it('separates fields of the sign-in form from the page', async () => {
         const page = await fixture<HTMLElement>(
-          html`<div style=${style}><style>${login}</style><secure-uploader-login><input /></secure-uploader-login></div>`,
+          html`<div style=${style}><style>${loginStyles}</style><secure-uploader-login><input /></secure-uploader-login></div>`,
         );
         const field = page.querySelector('input') as HTMLInputElement;
         field.style.color = 'var(--_surface)';

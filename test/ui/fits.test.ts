@@ -15,8 +15,8 @@ import hebrew from '../../src/locales/he.ts';
 import italian from '../../src/locales/it.ts';
 import dutch from '../../src/locales/nl.ts';
 import { createFormat } from '../../src/ui/format.ts';
-import { login } from '../../src/ui/styles/login.ts';
-import { loginStep } from '../../src/ui/views/login.ts';
+import { loginStyles } from '../../src/ui/styles/login-styles.ts';
+import { loginStep } from '../../src/ui/views/login-step.ts';
 import { isFullSize } from '../support/scope.ts';
 import { STEPS, viewOf } from './login-cases.ts';
 import { longer, rewritten } from './pseudo.ts';
@@ -97,7 +97,7 @@ function showForm(element: WidgetFixture, step: string): void {
   if (!state) throw new Error(`the form has no step "${step}"`);
   const form = Object.assign(document.createElement(FORM), { slot: 'login' });
   render(loginStep(viewOf({ ...state, ...(messages && { messages }) }, () => () => undefined)), form);
-  addStyle(element, login.cssText);
+  addStyle(element, loginStyles.cssText);
   element.append(form);
 }
 

@@ -11,9 +11,9 @@ import type { SecureUploader } from '../../src/index.ts';
 import { ENGLISH_LOGIN } from '../../src/locales/en-login.ts';
 import { Announcer } from '../../src/ui/announcer.ts';
 import { languages } from '../../src/ui/languages.ts';
-import { login } from '../../src/ui/styles/login.ts';
+import { loginStyles } from '../../src/ui/styles/login-styles.ts';
 import { styles } from '../../src/ui/styles/styles.ts';
-import { loginStep } from '../../src/ui/views/login.ts';
+import { loginStep } from '../../src/ui/views/login-step.ts';
 import { STEPS, viewOf } from './login-cases.ts';
 import { marked, rewritten } from './pseudo.ts';
 import { show } from './show.ts';
@@ -292,7 +292,7 @@ describe('no text is hard-coded', () => {
   });
 
   it('in any style', () => {
-    const texts = [...styles, login].join().match(/(?<!-)content: *['"].*/g) ?? [];
+    const texts = [...styles, loginStyles].join().match(/(?<!-)content: *['"].*/g) ?? [];
     expect(texts.filter((text) => /\p{L}/u.test(text.replace('content:', '')))).to.deep.equal([]);
     expect(texts).to.have.length.greaterThan(1);
   });

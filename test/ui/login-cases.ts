@@ -2,7 +2,7 @@
 
 import type { AuthSnapshot, ErrorCode } from '../../src/index.ts';
 import { ENGLISH_LOGIN } from '../../src/locales/en-login.ts';
-import type { LoginView } from '../../src/ui/views/login.ts';
+import type { LoginView } from '../../src/ui/views/login-step.ts';
 
 type Challenge = NonNullable<LoginView['challenge']>;
 type Method = Challenge['methods'][number];

@@ -4,8 +4,8 @@
 import { expect } from '@open-wc/testing';
 import { render } from 'lit';
 import { ENGLISH_LOGIN } from '../../src/locales/en-login.ts';
-import { login } from '../../src/ui/styles/login.ts';
-import { loginStep } from '../../src/ui/views/login.ts';
+import { loginStyles } from '../../src/ui/styles/login-styles.ts';
+import { loginStep } from '../../src/ui/views/login-step.ts';
 import { STEPS, viewOf } from './login-cases.ts';
 import { longer, rewritten } from './pseudo.ts';
 
@@ -22,7 +22,7 @@ let form: HTMLElement;
 beforeEach(() => {
   page = document.createElement('div');
   const style = document.createElement('style');
-  style.textContent = login.cssText;
+  style.textContent = loginStyles.cssText;
   form = document.createElement('secure-uploader-login');
   page.append(style, form);
   document.body.append(page);

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { nothing, render } from 'lit';
-import { loginStep } from '../../src/ui/views/login.ts';
+import { loginStep } from '../../src/ui/views/login-step.ts';
 import { challenge, NOTED, PASSKEY, SMS, STEPS, type Step, TOTP, viewOf } from './login-cases.ts';
 
 const asked: unknown[][] = [];

@@ -1,5 +1,5 @@
 // A button that opens further buttons in a popover. In a `fluid` menu, wide places show them in line, without the button
-// (`styles/menu.ts`).
+// (`styles/menu-styles.ts`).
 
 import { html, noChange, nothing, type TemplateResult } from 'lit';
 import { AsyncDirective } from 'lit/async-directive.js';

@@ -2,12 +2,12 @@
 
 import { nothing, type TemplateResult } from 'lit';
 import { sharedReason } from '../causes.ts';
-import { causePanels } from './causes.ts';
+import { causePanels } from './cause-panels.ts';
 import { fileList } from './file-list.ts';
 import { frame } from './frame.ts';
 import { menu } from './menu.ts';
 import { rejectionsPanel } from './rejections.ts';
-import { signInPanel } from './sign-in.ts';
+import { signInPanel } from './sign-in-panel.ts';
 import type { Commands, WidgetState } from './state.ts';
 import { totalsBar } from './totals-bar.ts';
 

@@ -2,8 +2,8 @@
 import { render } from 'lit';
 import { ENGLISH_LOGIN } from '../../../src/locales/en-login.ts';
 import { adopt } from '../../../src/ui/styles/css.ts';
-import { login } from '../../../src/ui/styles/login.ts';
-import { type LoginView, loginStep } from '../../../src/ui/views/login.ts';
+import { loginStyles } from '../../../src/ui/styles/login-styles.ts';
+import { type LoginView, loginStep } from '../../../src/ui/views/login-step.ts';
 
 const method = (family: string, more: object = {}): object => ({
   id: family,
@@ -105,6 +105,6 @@ Object.assign(globalThis, { gallery });
 const query = new URLSearchParams(location.search);
 document.documentElement.dir = query.get('dir') ?? 'ltr';
 document.documentElement.style.cssText = `font: ${Number(query.get('zoom') ?? 1) * 100}%/1.45 system-ui, sans-serif; color-scheme: light dark`;
-adopt(document, [login]);
+adopt(document, [loginStyles]);
 document.body.append(form);
 show(query.get('state') ?? 'password');

@@ -17,18 +17,20 @@ const NEAR = '250px';
 /** Estimated height of rows until the first rows are measured, in pixels. */
 const GUESS = 72;
 
-export type WindowHost = ReactiveControllerHost & { readonly renderRoot: HTMLElement | DocumentFragment };
+export type VirtualizerHost = ReactiveControllerHost & {
+  readonly renderRoot: HTMLElement | DocumentFragment;
+};
 
 /** Returns the rows to render, and requests a rendering when scrolling makes other rows visible. */
-export class WindowController implements ReactiveController {
-  readonly #host: WindowHost;
+export class RowVirtualizer implements ReactiveController {
+  readonly #host: VirtualizerHost;
   readonly #heights = new Map<string, number>();
   #average = GUESS;
   #ids: readonly string[] = [];
   #range: RowRange | undefined;
   #observer: IntersectionObserver | undefined;
 
-  constructor(host: WindowHost) {
+  constructor(host: VirtualizerHost) {
     this.#host = host;
     host.addController(this);
   }

@@ -8,7 +8,7 @@ import {
   createCommands,
   createFrameCommands,
   type FrameHost,
-} from '../../src/ui/commands.ts';
+} from '../../src/ui/button-commands.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import type { Commands } from '../../src/ui/views/state.ts';
 import { type Deferred, deferred, rejection, settled } from '../support/collect.ts';

@@ -1,8 +1,8 @@
 // Range of rendered rows in a long list, for lists, scrollers and rows of known sizes.
 
 import { expect } from '@open-wc/testing';
+import { RowVirtualizer, type VirtualizerHost } from '../../src/ui/row-virtualizer.ts';
 import type { RowRange } from '../../src/ui/views/state.ts';
-import { WindowController, type WindowHost } from '../../src/ui/window-controller.ts';
 
 /** Height of a row in pixels that is assumed until rows are measured. */
 const GUESS = 72;
@@ -17,7 +17,7 @@ class Host {
   readonly updateComplete = Promise.resolve(true);
   requestCount = 0;
   readonly controllers: unknown[] = [];
-  readonly rows: WindowController;
+  readonly rows: RowVirtualizer;
   #count = 0;
 
   constructor() {
@@ -28,7 +28,7 @@ class Host {
     this.scroller.append(this.list);
     this.renderRoot.append(this.scroller);
     document.body.append(this.renderRoot);
-    this.rows = new WindowController(this as unknown as WindowHost);
+    this.rows = new RowVirtualizer(this as unknown as VirtualizerHost);
   }
 
   addController(controller: unknown): void {

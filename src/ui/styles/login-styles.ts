@@ -5,7 +5,7 @@ import { css } from 'lit';
 import { buttons } from './controls.ts';
 import { palette } from './tokens.ts';
 
-export const login = css`
+export const loginStyles = css`
   ${palette}
 
   secure-uploader-login {

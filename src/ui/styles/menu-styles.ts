@@ -2,7 +2,7 @@
 
 import { css } from 'lit';
 
-export const menu = css`
+export const menuStyles = css`
   .menu {
     inset: auto;
     /* Otherwise, WebKit makes a grid as high as the window. */
