@@ -4,24 +4,22 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { type ButtonOptions, button } from './buttons.ts';
 import { isWorthRetrying } from './file-row.ts';
-import type { FooterView, ListSummary } from './list-state.ts';
+import type { FooterState, FooterView } from './list-state.ts';
 import { menu } from './menu.ts';
-import type { Commands, WidgetState } from './state.ts';
+import type { Commands } from './state.ts';
 
 /** An action for all files, in the states that have it. */
 interface Action {
   readonly name: string;
   readonly command: 'undo' | 'start' | 'pause' | 'resume' | 'browse' | 'retry' | 'cancel' | 'clear';
-  label(state: WidgetState, summary: ListSummary): string;
+  label(state: FooterState): string;
   /** Whether it is possible now; without this method, it always is. */
-  isPossible?(state: WidgetState, summary: ListSummary): boolean;
+  isPossible?(state: FooterState): boolean;
   /** Its look as the main button. */
-  kind?(summary: ListSummary): ButtonOptions['kind'];
+  readonly kind?: ButtonOptions['kind'] | ((state: FooterState) => ButtonOptions['kind']);
   /** True if the user need not do it. */
   readonly isOptional?: boolean;
 }
-
-const primary = (): 'primary' => 'primary';
 
 const UNDO: Action = {
   name: 'undo',
@@ -32,8 +30,8 @@ const UNDO: Action = {
 const START: Action = {
   name: 'start',
   command: 'start',
-  label: ({ messages }, { queuedCount }) => messages.start(queuedCount),
-  kind: primary,
+  label: ({ messages, queuedCount }) => messages.start(queuedCount),
+  kind: 'primary',
 };
 const PAUSE: Action = {
   name: 'pause-all',
@@ -45,8 +43,8 @@ const RESUME: Action = {
   name: 'resume-all',
   command: 'resume',
   label: ({ messages }) => messages.resumeAll,
-  isPossible: (_, { isPausedByUser }) => isPausedByUser,
-  kind: primary,
+  isPossible: ({ isPausedByUser }) => isPausedByUser,
+  kind: 'primary',
 };
 const CHOOSE: Action = {
   name: 'choose-all',
@@ -54,20 +52,20 @@ const CHOOSE: Action = {
   label: ({ messages }) => messages.chooseFiles,
   // A file from a folder is recognized only if it is chosen in its row: files from the picker have no path. An input with `capture`
   // opens only the camera.
-  isPossible: ({ rules }, { missingFiles }) =>
+  isPossible: ({ rules, missingFiles }) =>
     missingFiles.length > 1 &&
     rules.multiple &&
     !rules.disabled &&
     !rules.capture &&
     !missingFiles.some((file) => file.relativePath.includes('/')),
-  kind: primary,
+  kind: 'primary',
 };
 const RETRY: Action = {
   name: 'retry-failed',
   command: 'retry',
   label: ({ messages }) => messages.retryFailed,
   // A cause above the list has the same action for its files.
-  isPossible: ({ causes }, { retriable }) => retriable.some((file) => !causes.has(file)),
+  isPossible: ({ causes, retriable }) => retriable.some((file) => !causes.has(file)),
   kind: ({ retriable }) => (retriable.some(isWorthRetrying) ? 'primary' : undefined),
 };
 const CANCEL: Action = {
@@ -80,8 +78,8 @@ const CLEAR: Action = {
   name: 'clear',
   command: 'clear',
   label: ({ messages }) => messages.clear,
-  isPossible: ({ undo }, { totals }) => !undo && totals.failedCount < totals.fileCount,
-  kind: () => 'plain',
+  isPossible: ({ undo, totals }) => !undo && totals.failedCount < totals.fileCount,
+  kind: 'plain',
 };
 
 const OF_PAUSED = [UNDO, RESUME, CHOOSE, RETRY, CANCEL];
@@ -106,25 +104,21 @@ const ACTIONS: Readonly<Record<FooterView, readonly Action[]>> = {
  * another button in the place of the menu would be pressed by mistake. If there is nothing to do, wide places have room for their
  * words.
  */
-export function listActions(
-  view: FooterView,
-  summary: ListSummary,
-  state: WidgetState,
-  commands: Commands,
-): TemplateResult {
-  const actions = ACTIONS[view].filter(({ isPossible }) => isPossible?.(state, summary) ?? true);
+export function listActions(view: FooterView, state: FooterState, commands: Commands): TemplateResult {
+  const actions = ACTIONS[view].filter(({ isPossible }) => isPossible?.(state) ?? true);
   const main = actions.find(({ isOptional }) => !isOptional);
   const inMenu = actions.filter((action) => action !== main && action !== RETRY);
   const inLine = actions.filter((action) => !inMenu.includes(action));
   // What runs needs nothing from the user.
-  const mainKind = actions.includes(PAUSE) ? undefined : main?.kind?.(summary);
+  const kind = actions.includes(PAUSE) ? undefined : main?.kind;
+  const mainKind = typeof kind === 'function' ? kind(state) : kind;
   const draw = (those: readonly Action[]): unknown =>
     repeat(
       those,
       // So that a button never becomes another one while it has the focus.
       ({ name }) => name,
       (action) =>
-        button(action.name, action.label(state, summary), () => commands[action.command](), {
+        button(action.name, action.label(state), () => commands[action.command](), {
           kind: action === main ? mainKind : 'plain',
         }),
     );

@@ -3,6 +3,7 @@
 import { isActive, type PauseReason } from '../../core/phases.ts';
 import type { FileSnapshot, Snapshot, Totals } from '../../core/types.ts';
 import { isHandedOver, mayRetry } from './file-row.ts';
+import type { WidgetState } from './state.ts';
 
 /**
  * State of the whole list. `ready`: the user has to start it. `waiting`: nothing runs, but something will. `finishing`: all bytes
@@ -38,6 +39,11 @@ export interface ListSummary {
 
 /** The reasons that are shown if files have several, in this order. */
 const FIRST_REASONS: readonly PauseReason[] = ['offline', 'needs-file', 'user'];
+
+/** What the footer depends on. `shared` is the result of `sharedReason()`. */
+export interface FooterState extends WidgetState, ListSummary {
+  readonly shared: PauseReason | undefined;
+}
 
 /** Returns the summary of a list. With `isManual`, queued files wait for the user. */
 export function summaryOf({ files, totals }: Snapshot, isManual: boolean): ListSummary {

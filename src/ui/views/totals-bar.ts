@@ -5,20 +5,15 @@ import type { PauseReason } from '../../core/phases.ts';
 import { leftOf, retryText } from './file-row.ts';
 import { alertIcon, doneIcon } from './icons.ts';
 import { listActions } from './list-actions.ts';
-import { type FooterView, type ListSummary, summaryOf } from './list-state.ts';
+import { type FooterState, type FooterView, summaryOf } from './list-state.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import { facts } from './row.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** What the texts of the footer depend on. `shared` is the result of `sharedReason()`. */
-interface Context extends WidgetState, ListSummary {
-  readonly shared: PauseReason | undefined;
-}
-
 /** A text of the footer, or nothing. */
-type Fact = (context: Context) => string | false;
+type Fact = (context: FooterState) => string | false;
 
-const shareSent = ({ totals }: Context): number => shareOf(totals.sentBytes, totals.sizeBytes);
+const shareSent = ({ totals }: FooterState): number => shareOf(totals.sentBytes, totals.sizeBytes);
 const NO_PERCENT: Fact = () => false;
 const PERCENT: Fact = (context) => context.format.percent(shareSent(context));
 const FAILED: Fact = ({ messages, totals: { failedCount } }) =>
@@ -35,11 +30,11 @@ const SPEED: Fact = ({ format, totals: { bytesPerSecond } }) =>
 
 /** What the footer shows. Without `share`, which is between 0 and 1, it has no bar. */
 interface Look {
-  headline?(context: Context): string;
+  headline?(context: FooterState): string;
   /** The percentage comes first. */
   readonly facts: readonly [Fact, ...Fact[]];
   readonly sign?: TemplateResult;
-  share?(context: Context): number;
+  share?(context: FooterState): number;
 }
 
 const OPEN = { facts: [NO_PERCENT, FAILED, DONE, SENT], share: shareSent } as const;
@@ -119,7 +114,7 @@ export function totalsBar(
         undo?.text ?? facts(percent(context), ...others.map((fact) => fact(context)))
       }</p>
     </div>
-    ${listActions(view, summary, state, commands)}
+    ${listActions(view, context, commands)}
   </div>`;
 }
 
