@@ -273,6 +273,10 @@ export interface Evidence {
  */
 export type Verdict = 'fail' | 'ask-again' | 'next-session' | 'next-name' | 'may-be-complete';
 
+/** Returns true if a commit may be without a response, as the last poll of an earlier run may be. */
+const lacksAnswer = (state: SessionState): boolean =>
+  state.phase === 'unsure' || (state.phase === 'accepted' && state.isResumed);
+
 /**
  * Decides whether a session is given up. A session is lost after a second 401, or if the service says repeatedly that it is gone
  * (404, 410; in a session of an earlier run also 403). One server of several may not know the session yet, and a proxy may have
@@ -284,8 +288,7 @@ export function judge(
 ): Verdict {
   if (!(error instanceof UploaderError) || !('session' in state)) return 'fail';
   const { code, debugInfo } = error;
-  // The last poll of an earlier run may be without a response.
-  const isUnsure = state.phase === 'unsure' || (state.phase === 'accepted' && state.isResumed);
+  const isUnsure = lacksAnswer(state);
   if (code === 'name-taken') {
     if (isUnsure) return 'may-be-complete';
     // The service may have completed the file since it accepted the commit, and refuse each later commit for this reason.
