@@ -7,7 +7,7 @@ import { whenSettled } from '../core/wait.ts';
 import type { Service } from './connection.ts';
 import { Deletion } from './resume/deletion.ts';
 import type { Restorer, RestorerParts } from './resume/restore.ts';
-import { createUploadStore } from './resume/upload-store.ts';
+import { SavedUploads } from './resume/upload-store.ts';
 
 interface Leaving {
   /** Promise that resolves when all data is deleted. Rejects with `store-unavailable` if some data could not be deleted. */
@@ -132,4 +132,4 @@ export class SignOut {
  * Deletes the saved uploads of this origin, and the files that are kept for the next page. Used if the settings are too incomplete
  * to create an engine.
  */
-export const deleteUploads = (): Promise<void> => new Deletion(createUploadStore()).run();
+export const deleteUploads = (): Promise<void> => new Deletion(new SavedUploads()).run();

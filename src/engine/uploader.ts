@@ -23,7 +23,7 @@ import { Deletion } from './resume/deletion.ts';
 import { FileCache } from './resume/file-cache.ts';
 import { Restorer } from './resume/restore.ts';
 import { TabLocks } from './resume/tab-locks.ts';
-import { createUploadStore } from './resume/upload-store.ts';
+import { SavedUploads } from './resume/upload-store.ts';
 import { Scheduler } from './scheduler.ts';
 import { SignOut } from './sign-out.ts';
 import { SnapshotStore } from './snapshot-store.ts';
@@ -135,7 +135,7 @@ export class Uploader {
       commitDeadlineMs: options.commitDeadlineMs,
       times: options.times,
     };
-    const deletion = new Deletion(options.store ?? createUploadStore());
+    const deletion = new Deletion(options.store ?? new SavedUploads());
     const { store } = deletion;
     const shared = {
       scheduler: this.#scheduler,

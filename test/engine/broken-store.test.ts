@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { ResumeState } from '../../src/engine/resume/resume-state.ts';
 import { TabLocks } from '../../src/engine/resume/tab-locks.ts';
-import { createUploadStore, type UploadStore } from '../../src/engine/resume/upload-store.ts';
+import { SavedUploads, type UploadStore } from '../../src/engine/resume/upload-store.ts';
 import { fileOf } from '../support/bytes.ts';
 import { rejection, settled, until } from '../support/collect.ts';
 import { createUnfinished, halfWay, newStore, world } from '../support/world.ts';
@@ -110,8 +110,8 @@ describe('a storage that is cleared during an upload', () => {
   /** Returns an upload whose databases were deleted, and a store as that of the next visit. */
   async function cleared() {
     const name = `test-${crypto.randomUUID()}`;
-    const next = createUploadStore({ name });
-    const engine = await halfWay({ store: createUploadStore({ name }) });
+    const next = new SavedUploads({ name });
+    const engine = await halfWay({ store: new SavedUploads({ name }) });
     await until(async () => (await next.list())[0]?.stored.size === 1);
     for (const part of ['uploads', 'chunks']) await rawDatabase(`${name}-${part}`).remove();
     return { engine, next };

@@ -5,7 +5,7 @@
 
 import type { SettingsInput } from '../../src/core/settings-table.ts';
 import type { FileSnapshot } from '../../src/core/types.ts';
-import { createUploadStore, type UploadStore } from '../../src/engine/resume/upload-store.ts';
+import { SavedUploads, type UploadStore } from '../../src/engine/resume/upload-store.ts';
 import { fileOf } from './bytes.ts';
 import { jumpClock } from './clock.ts';
 import { quietFor, rest, settled } from './collect.ts';
@@ -348,5 +348,4 @@ export class World {
 /**
  * Returns a store for a series of simulations. Each simulation has its own service, so the records of simulations are separate.
  */
-export const createModelStore = (): UploadStore =>
-  createUploadStore({ name: `model-${crypto.randomUUID()}` });
+export const createModelStore = (): UploadStore => new SavedUploads({ name: `model-${crypto.randomUUID()}` });

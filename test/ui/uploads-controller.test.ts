@@ -2,7 +2,7 @@
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { createUploadStore } from '../../src/engine/resume/upload-store.ts';
+import { SavedUploads } from '../../src/engine/resume/upload-store.ts';
 import { Uploader } from '../../src/engine/uploader.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import { code, type UploadsModule } from '../../src/ui/uploads-controller.ts';
@@ -371,7 +371,7 @@ describe('an element whose engine cannot be loaded', () => {
     const { element, failTwice } = await openFailing();
     pick(element, textFile('secret.txt'));
     await failTwice();
-    await createUploadStore().save(recordOf());
+    await new SavedUploads().save(recordOf());
     const written = recordWrites();
     const signedOut = rejection<UploaderError>(element.signOut());
     await failTwice();
@@ -380,7 +380,7 @@ describe('an element whose engine cannot be loaded', () => {
     expect(written.slice(0, 2)).to.deep.equal(['secure-uploader:delete', 'secure-uploader:period']);
     replace(code, 'load', load);
     button(element, 'Try again').click();
-    await until(async () => (await createUploadStore().list()).length === 0);
+    await until(async () => (await new SavedUploads().list()).length === 0);
     await element.clear();
     expect(element.snapshot.files).to.deep.equal([]);
     await until(() => localStorage.getItem('secure-uploader:delete') === null);

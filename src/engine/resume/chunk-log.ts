@@ -3,64 +3,89 @@
 // handles are here, too, because reading one costs as much as reading a hundred records.
 
 import { promisifyRequest } from 'idb-keyval';
-import type { StoredState } from '../../core/types.ts';
+import type { StoredState, UploadRecord } from '../../core/types.ts';
 import { whenSettled } from '../../core/wait.ts';
-import { BATCH_SIZE, createDatabase } from './database.ts';
+import { BATCH_SIZE, Database } from './database.ts';
 import { readChunks, readHandle, type SavedRecord, writeChunks } from './record.ts';
 
+/** What is saved for a record beside it. */
+interface SavedContent {
+  readonly stored: UploadRecord['stored'];
+  readonly handle: FileSystemFileHandle | undefined;
+  readonly bytes: ArrayBuffer | undefined;
+}
+
 /**
- * Creates the log of chunks and files. All functions reject only with `store-full` or `store-unavailable`. Ids are `chunksId` and
- * `fileId` of a `SavedRecord`.
+ * The log of chunks and files. All methods reject only with `store-full` or `store-unavailable`. Ids are `chunksId` and `fileId` of
+ * a `SavedRecord`.
  */
-export function createChunkLog(name: string, deadlineMs: number) {
-  const database = createDatabase(name, deadlineMs);
+export class ChunkLog {
+  readonly #database: Database;
   // Part of each key, so that two pages never overwrite each other's entries.
-  const writer = Date.now() + Math.random();
-  let sequence = 0;
-  return {
-    /** Resolves with chunks, handle and file of each record, if they exist. Uses one transaction. */
-    read: (records: readonly SavedRecord[]) =>
-      database.read((store) =>
-        Promise.all(
-          records.map(async (record) => {
-            const [entries, bytes] = await Promise.all([
-              promisifyRequest<unknown[]>(store.getAll(rangeOf(record.chunksId))),
-              record.fileId && promisifyRequest<unknown>(store.get([record.fileId])),
-            ]);
-            return {
-              stored: readChunks(entries, record),
-              handle: entries.map(readHandle).find(Boolean),
-              bytes: bytes instanceof ArrayBuffer ? bytes : undefined,
-            };
-          }),
-        ),
+  readonly #writer = Date.now() + Math.random();
+  #sequence = 0;
+
+  constructor(name: string, deadlineMs: number) {
+    this.#database = new Database(name, deadlineMs);
+  }
+
+  /** Resolves with chunks, handle and file of each record, if they exist. Uses one transaction. */
+  read(records: readonly SavedRecord[]): Promise<SavedContent[]> {
+    return this.#database.read((store) =>
+      Promise.all(
+        records.map(async (record) => {
+          const [entries, bytes] = await Promise.all([
+            promisifyRequest<unknown[]>(store.getAll(rangeOf(record.chunksId))),
+            record.fileId && promisifyRequest<unknown>(store.get([record.fileId])),
+          ]);
+          return {
+            stored: readChunks(entries, record),
+            handle: entries.map(readHandle).find(Boolean),
+            bytes: bytes instanceof ArrayBuffer ? bytes : undefined,
+          };
+        }),
       ),
-    /** Adds stored chunks. The keys of the map are values of `chunksId`. */
-    append: (chunks: ReadonlyMap<string, readonly StoredState[]>) =>
-      database.write((store) => {
-        for (const [id, states] of chunks) {
-          sequence += 1;
-          store.put(writeChunks(states), [id, writer, sequence]);
-        }
-      }),
-    saveFile: (fileId: string, bytes: ArrayBuffer) =>
-      database.write((store) => void store.put(bytes, [fileId])),
-    /** Saves the handle for the chunks `chunksId`. */
-    saveHandle: (chunksId: string, handle: FileSystemFileHandle) =>
-      database.write((store) => void store.put(handle, [chunksId, 'handle'])),
-    /** Deletes the chunks and the handle, or the file, with this id. */
-    remove: (id: string) => database.write((store) => void store.delete(rangeOf(id))),
-    /** Resolves with the ids of all chunks and files. */
-    async listIds(): Promise<readonly string[]> {
-      const ids: string[] = [];
-      for (;;) {
-        const next = await database.read((store) => idsAfter(store, ids.at(-1)));
-        ids.push(...next);
-        if (next.length < BATCH_SIZE) return ids;
+    );
+  }
+
+  /** Adds stored chunks. The keys of the map are values of `chunksId`. */
+  append(chunks: ReadonlyMap<string, readonly StoredState[]>): Promise<void> {
+    return this.#database.write((store) => {
+      for (const [id, states] of chunks) {
+        this.#sequence += 1;
+        store.put(writeChunks(states), [id, this.#writer, this.#sequence]);
       }
-    },
-    write: database.write,
-  };
+    });
+  }
+
+  saveFile(fileId: string, bytes: ArrayBuffer): Promise<void> {
+    return this.#database.write((store) => store.put(bytes, [fileId]));
+  }
+
+  /** Saves the handle for the chunks `chunksId`. */
+  saveHandle(chunksId: string, handle: FileSystemFileHandle): Promise<void> {
+    return this.#database.write((store) => store.put(handle, [chunksId, 'handle']));
+  }
+
+  /** Deletes the chunks and the handle, or the file, with this id. */
+  remove(id: string): Promise<void> {
+    return this.#database.write((store) => store.delete(rangeOf(id)));
+  }
+
+  /** Resolves with the ids of all chunks and files. */
+  async listIds(): Promise<readonly string[]> {
+    const ids: string[] = [];
+    for (;;) {
+      const next = await this.#database.read((store) => idsAfter(store, ids.at(-1)));
+      ids.push(...next);
+      if (next.length < BATCH_SIZE) return ids;
+    }
+  }
+
+  /** Deletes everything by `empty`. */
+  clear(empty: (store: IDBObjectStore) => void): Promise<void> {
+    return this.#database.write(empty);
+  }
 }
 
 /** Returns the range of all keys `[id, …]`. The upper bound `[id, []]` works because IndexedDB sorts arrays after numbers. */

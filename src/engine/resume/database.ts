@@ -5,27 +5,6 @@ import { createStore, promisifyRequest, type UseStore } from 'idb-keyval';
 import { UploaderError } from '../../core/errors.ts';
 import { sleep } from '../../core/wait.ts';
 
-/** A database with one object store. All functions reject only with `store-full` or `store-unavailable`. */
-export interface Database {
-  /** Calls `ask` in a read-only transaction. */
-  read<T>(ask: (store: IDBObjectStore) => Promise<T>): Promise<T>;
-  /**
-   * Reads all entries in batches, in the order of their keys. Each batch has a transaction of its own, so that a slow disk misses
-   * no deadline and the page stays responsive.
-   */
-  entries(): AsyncIterable<readonly (readonly [key: string, value: unknown])[]>;
-  /**
-   * Calls `change` in a read-write transaction, and resolves when the transaction is complete. If the connection was lost, calls
-   * `change` a second time.
-   */
-  write(change: (store: IDBObjectStore) => void): Promise<void>;
-  /**
-   * Replaces the value of `key` by `next(value)`, in one transaction. `undefined` deletes the value, and the same value changes
-   * nothing. If the connection was lost, calls `next` a second time.
-   */
-  replace(key: string, next: (value: unknown) => unknown): Promise<void>;
-}
-
 const STORE_NAME = 'entries';
 
 /** Most records that are read in one transaction. */
@@ -39,59 +18,88 @@ const LOST: readonly string[] = [
   'TransactionInactiveError',
 ];
 
-/**
- * Creates a database that opens on first use. Each use rejects after `deadlineMs`. Calls `onLost` when the connection is lost; the
- * data may be lost too.
- */
-export function createDatabase(
-  name: string,
-  deadlineMs: number,
-  onLost: () => void = () => undefined,
-): Database {
-  let useStore: UseStore | undefined;
+/** A database with one object store, which opens on first use. All methods reject only with `store-full` or `store-unavailable`. */
+export class Database {
+  readonly #name: string;
+  readonly #deadlineMs: number;
+  readonly #onLost: () => void;
+  #useStore: UseStore | undefined;
   /** Number of uses that missed their deadline and are still pending. If the number is above 0, new uses fail immediately. */
-  let overdueCount = 0;
-  const lose = (): void => {
-    useStore = undefined;
-    onLost();
-  };
+  #overdueCount = 0;
 
-  async function use<T>(mode: IDBTransactionMode, run: (store: IDBObjectStore) => Promise<T>): Promise<T> {
-    useStore ??= createStore(name, STORE_NAME);
-    const mine = useStore;
-    try {
-      return await mine(mode, (store) => {
-        const { db } = store.transaction;
-        // Closes the connection. An open connection would block another page that deletes the database, and then all later uses.
-        // The browser closes it without a change of the version when the user or `Clear-Site-Data` clears the storage.
-        db.onversionchange = db.onclose = () => {
-          db.close();
-          if (useStore === mine) lose();
-        };
-        return run(store);
-      });
-    } catch (error) {
-      if (useStore === mine && isLost(error)) lose();
-      throw error;
+  /** Each use rejects after `deadlineMs`. Calls `onLost` when the connection is lost; the data may be lost too. */
+  constructor(name: string, deadlineMs: number, onLost: () => void = () => undefined) {
+    this.#name = name;
+    this.#deadlineMs = deadlineMs;
+    this.#onLost = onLost;
+  }
+
+  /** Calls `ask` in a read-only transaction. */
+  read<T>(ask: (store: IDBObjectStore) => Promise<T>): Promise<T> {
+    return this.#guarded('readonly', (store) => {
+      abortOnLeave(store.transaction);
+      return ask(store);
+    });
+  }
+
+  /**
+   * Reads all entries in batches, in the order of their keys. Each batch has a transaction of its own, so that a slow disk misses
+   * no deadline and the page stays responsive.
+   */
+  async *entries(): AsyncGenerator<readonly (readonly [key: string, value: unknown])[]> {
+    let range: IDBKeyRange | null = null;
+    for (;;) {
+      const [keys, values]: [IDBValidKey[], unknown[]] = await this.read((store) =>
+        Promise.all([
+          promisifyRequest(store.getAllKeys(range, BATCH_SIZE)),
+          promisifyRequest<unknown[]>(store.getAll(range, BATCH_SIZE)),
+        ]),
+      );
+      yield keys.map((key, at) => [String(key), values[at]] as const);
+      if (keys.length < BATCH_SIZE) return;
+      range = IDBKeyRange.lowerBound(keys.at(-1), true);
     }
   }
 
-  async function guarded<T>(
-    mode: IDBTransactionMode,
-    run: (store: IDBObjectStore) => Promise<T>,
-  ): Promise<T> {
-    if (overdueCount > 0)
+  /**
+   * Calls `change` in a read-write transaction, and resolves when the transaction is complete. If the connection was lost, calls
+   * `change` a second time.
+   */
+  write(change: (store: IDBObjectStore) => unknown): Promise<void> {
+    return this.#guarded('readwrite', (store) => {
+      change(store);
+      return complete(store.transaction);
+    });
+  }
+
+  /**
+   * Replaces the value of `key` by `next(value)`, in one transaction. `undefined` deletes the value, and the same value changes
+   * nothing. If the connection was lost, calls `next` a second time.
+   */
+  replace(key: string, next: (value: unknown) => unknown): Promise<void> {
+    return this.#guarded('readwrite', async (store) => {
+      abortOnLeave(store.transaction);
+      const value: unknown = await promisifyRequest(store.get(key));
+      const after = next(value);
+      if (after === undefined && value !== undefined) store.delete(key);
+      else if (after !== value) store.put(after, key);
+      await complete(store.transaction);
+    });
+  }
+
+  async #guarded<T>(mode: IDBTransactionMode, run: (store: IDBObjectStore) => Promise<T>): Promise<T> {
+    if (this.#overdueCount > 0)
       throw new UploaderError('store-unavailable', "The browser's database does not respond");
-    const used = use(mode, run).catch((error) => {
+    const used = this.#use(mode, run).catch((error) => {
       if (!isLost(error)) throw error;
-      return use(mode, run);
+      return this.#use(mode, run);
     });
     const done = new AbortController();
-    const late = sleep(deadlineMs, done.signal).then(() => {
+    const late = sleep(this.#deadlineMs, done.signal).then(() => {
       const end = (): void => {
-        overdueCount -= 1;
+        this.#overdueCount -= 1;
       };
-      overdueCount += 1;
+      this.#overdueCount += 1;
       used.then(end, end);
       throw new UploaderError('store-unavailable', "The browser's database did not respond");
     });
@@ -104,43 +112,32 @@ export function createDatabase(
     }
   }
 
-  const read: Database['read'] = (ask) =>
-    guarded('readonly', (store) => {
-      abortOnLeave(store.transaction);
-      return ask(store);
-    });
+  async #use<T>(mode: IDBTransactionMode, run: (store: IDBObjectStore) => Promise<T>): Promise<T> {
+    this.#useStore ??= createStore(this.#name, STORE_NAME);
+    const useStore = this.#useStore;
+    try {
+      return await useStore(mode, (store) => {
+        const { db } = store.transaction;
+        // Closes the connection. An open connection would block another page that deletes the database, and then all later uses.
+        // The browser closes it without a change of the version when the user or `Clear-Site-Data` clears the storage.
+        db.onversionchange = db.onclose = () => {
+          db.close();
+          this.#lose(useStore);
+        };
+        return run(store);
+      });
+    } catch (error) {
+      if (isLost(error)) this.#lose(useStore);
+      throw error;
+    }
+  }
 
-  return {
-    read,
-    async *entries() {
-      let range: IDBKeyRange | null = null;
-      for (;;) {
-        const [keys, values]: [IDBValidKey[], unknown[]] = await read((store) =>
-          Promise.all([
-            promisifyRequest(store.getAllKeys(range, BATCH_SIZE)),
-            promisifyRequest<unknown[]>(store.getAll(range, BATCH_SIZE)),
-          ]),
-        );
-        yield keys.map((key, at) => [String(key), values[at]] as const);
-        if (keys.length < BATCH_SIZE) return;
-        range = IDBKeyRange.lowerBound(keys.at(-1), true);
-      }
-    },
-    write: (change) =>
-      guarded('readwrite', (store) => {
-        change(store);
-        return complete(store.transaction);
-      }),
-    replace: (key, next) =>
-      guarded('readwrite', async (store) => {
-        abortOnLeave(store.transaction);
-        const value: unknown = await promisifyRequest(store.get(key));
-        const after = next(value);
-        if (after === undefined && value !== undefined) store.delete(key);
-        else if (after !== value) store.put(after, key);
-        await complete(store.transaction);
-      }),
-  };
+  /** Drops the connection `useStore`, unless another one has replaced it. */
+  #lose(useStore: UseStore): void {
+    if (this.#useStore !== useStore) return;
+    this.#useStore = undefined;
+    this.#onLost();
+  }
 }
 
 function complete(transaction: IDBTransaction): Promise<void> {

@@ -1,7 +1,7 @@
 // Faults of the browser's database: damaged, deleted, full, forbidden or not responding. Uploads must continue.
 
 import { expect } from '@open-wc/testing';
-import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
+import { SavedUploads, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { rejection, until } from '../../support/collect.ts';
 import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
@@ -10,7 +10,7 @@ let store: UploadStore;
 
 beforeEach(() => {
   name = `test-${crypto.randomUUID()}`;
-  store = createUploadStore({ name });
+  store = new SavedUploads({ name });
 });
 
 describe('a damaged record', () => {
@@ -64,7 +64,7 @@ describe('a record of a newer version of the package', () => {
     const [saved] = (await uploads.values()) as Record<string, unknown>[];
     const newer = { version: 2, anything: saved?.chunksId };
     await uploads.put(record.key, newer);
-    const page = createUploadStore({ name });
+    const page = new SavedUploads({ name });
     expect(await page.list()).to.deep.equal([]);
     expect(await page.find(record.key)).to.equal(undefined);
     await pruneOnTwoDays(page, () => 1);
@@ -112,13 +112,13 @@ describe('a page that ends while it saves', () => {
     const [saved] = await uploads.values();
     // Case 1: the page ends between the removal of the record and the removal of its chunks. The same file is then added again.
     await store.saveChunks(record.key, statesOf(2, 3));
-    const next = createUploadStore({ name });
+    const next = new SavedUploads({ name });
     await rawDatabase(`${name}-uploads`).remove();
     await next.save({ ...record, session: { sessionId: 's2', header: 'h2' } });
     expect((await next.find(record.key))?.stored.size).to.equal(0);
     // Case 2: the page ends before the new session is saved.
     await uploads.put(record.key, saved);
-    expect((await createUploadStore({ name }).find(record.key))?.stored.size).to.equal(3);
+    expect((await new SavedUploads({ name }).find(record.key))?.stored.size).to.equal(3);
   });
 
   it('loses at most the current write', async () => {
@@ -137,7 +137,7 @@ describe('a page that ends while it saves', () => {
     } finally {
       IDBObjectStore.prototype.put = put;
     }
-    expect((await createUploadStore({ name }).find(record.key))?.stored.size).to.equal(2);
+    expect((await new SavedUploads({ name }).find(record.key))?.stored.size).to.equal(2);
     await store.saveChunks(record.key, statesOf(2, 4));
     expect((await store.find(record.key))?.stored.size).to.equal(4);
   });
@@ -204,7 +204,7 @@ describe('a missing database', () => {
     await store.saveChunks(record.key, statesOf(0, 1));
     await rawDatabase(`${name}-uploads`).remove();
     await store.save(record);
-    await createUploadStore({ name }).remove(record.key);
+    await new SavedUploads({ name }).remove(record.key);
     expect(await store.find(record.key)).to.equal(undefined);
     await store.saveChunks(record.key, statesOf(1, 2));
     expect(await store.find(record.key)).to.equal(undefined);
@@ -220,7 +220,7 @@ describe('a missing database', () => {
     };
     expect(await store.list()).to.have.length(1);
     expect(await store.find(record.key)).to.deep.include(record);
-    await createUploadStore({ name }).remove(record.key);
+    await new SavedUploads({ name }).remove(record.key);
     expect(await store.find(record.key)).to.equal(undefined);
     await store.saveChunks(record.key, statesOf(0, 1));
     expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
@@ -245,7 +245,7 @@ describe('a missing database', () => {
       };
       expect(await rejection(store.save(recordOf()))).to.include({ code: 'store-unavailable' });
       IDBFactory.prototype.open = () => Object.create(IDBOpenDBRequest.prototype) as IDBOpenDBRequest;
-      const hasty = createUploadStore({ name, deadlineMs: 50 });
+      const hasty = new SavedUploads({ name, deadlineMs: 50 });
       expect(await rejection(hasty.find('key'))).to.include({ code: 'store-unavailable' });
     } finally {
       IDBFactory.prototype.open = open;
@@ -262,7 +262,7 @@ it('a deletion that was given up deletes nothing later, when the next user has s
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const late = createUploadStore({ name, deadlineMs: 50 });
+  const late = new SavedUploads({ name, deadlineMs: 50 });
   try {
     IDBFactory.prototype.open = function opensLate(this: IDBFactory, ...given) {
       const request = {} as Record<string, unknown>;

@@ -3,14 +3,14 @@
 import { expect } from '@open-wc/testing';
 import { promisifyRequest } from 'idb-keyval';
 import type { UploaderError } from '../../../src/core/errors.ts';
-import { createDatabase } from '../../../src/engine/resume/database.ts';
+import { Database } from '../../../src/engine/resume/database.ts';
 import { type Clock, stopClock } from '../../support/clock.ts';
 import { deferred, rejection, settled } from '../../support/collect.ts';
 
 /** Creates a database and counts its lost connections. */
 function counted() {
   const lost = { count: 0 };
-  const database = createDatabase(`test-${crypto.randomUUID()}`, 60_000, () => {
+  const database = new Database(`test-${crypto.randomUUID()}`, 60_000, () => {
     lost.count += 1;
   });
   return { database, lost };
@@ -88,7 +88,7 @@ describe('a database that does not respond', () => {
   afterEach(() => clock.restore());
 
   it('is waited for once, and then not until it responds again', async () => {
-    const database = createDatabase(`test-${crypto.randomUUID()}`, 40);
+    const database = new Database(`test-${crypto.randomUUID()}`, 40);
     await database.write((store) => store.put('value', 'key'));
     let tries = 0;
     const read = (): Promise<unknown> =>

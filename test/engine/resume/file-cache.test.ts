@@ -3,17 +3,17 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../../src/core/errors.ts';
 import type { UploadRecord } from '../../../src/core/types.ts';
-import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
+import { SavedUploads, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { fileOf } from '../../support/bytes.ts';
 import { speedUp } from '../../support/clock.ts';
 import { deferred, settled, until } from '../../support/collect.ts';
-import { createUnfinished, SERVICE_URL, type World, world } from '../../support/world.ts';
+import { createUnfinished, newStore, SERVICE_URL, type World, world } from '../../support/world.ts';
 
 let name = '';
 let store: UploadStore;
 beforeEach(() => {
   name = `test-${crypto.randomUUID()}`;
-  store = createUploadStore({ name });
+  store = newStore(name);
 });
 
 /** Returns the records that contain their file. */
@@ -208,7 +208,7 @@ describe('with `keep-files`', () => {
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
     await before.uploader.suspend();
-    const engine = world({ ...kept, store: createUploadStore({ name }) });
+    const engine = world({ ...kept, store: new SavedUploads({ name }) });
     engine.service.answerAll();
     await engine.waitForChange('upload-completed');
   });
@@ -218,7 +218,7 @@ describe('with `keep-files`', () => {
     await one.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
     await one.service.nextRequest('open');
-    const other = world({ ...kept, store: createUploadStore({ name }) });
+    const other = world({ ...kept, store: new SavedUploads({ name }) });
     other.service.answerAll();
     await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
     await one.uploader.suspend();
@@ -227,12 +227,12 @@ describe('with `keep-files`', () => {
   });
 
   it('a file that another page uploads keeps no other file from being saved, and is saved later', async () => {
-    const one = world({ ...kept, answers: ['open'], store: createUploadStore({ name: `${name}-other` }) });
+    const one = world({ ...kept, answers: ['open'], store: new SavedUploads({ name: `${name}-other` }) });
     const file = fileOf(1, 10, 'a.bin');
     await one.uploader.addFiles([file]);
     await one.service.nextRequest('presign');
     // On the clock of this test, ten times as fast, each use of the database still has the ten seconds of the default.
-    const other = world({ ...kept, store: createUploadStore({ name, deadlineMs: 100_000 }) });
+    const other = world({ ...kept, store: new SavedUploads({ name, deadlineMs: 100_000 }) });
     // The file whose lock is not free is left out after five seconds.
     speedUp(10);
     await other.uploader.addFiles([file, fileOf(2, 10, 'b.bin'), fileOf(3, 10, 'c.bin')]);

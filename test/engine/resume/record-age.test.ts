@@ -1,7 +1,7 @@
 // Expiry of saved uploads, and changes that make saved chunks invalid.
 
 import { expect } from '@open-wc/testing';
-import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
+import { SavedUploads, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
@@ -13,7 +13,7 @@ const YEAR_MS = 365 * DAY_MS;
 
 beforeEach(() => {
   name = `test-${crypto.randomUUID()}`;
-  store = createUploadStore({ name });
+  store = new SavedUploads({ name });
   Date.now = () => NOW_MS;
 });
 afterEach(() => {
@@ -58,7 +58,7 @@ it('an upload is deleted at the second visit at which it is too old, a day apart
 it('an upload that was too old at one visit, and had progress since, expires like any other', async () => {
   await store.save(recordOf({ createdAtMs: NOW_MS - 5 * DAY_MS }));
   await store.prune(() => 2 * DAY_MS);
-  await createUploadStore({ name }).saveChunks('key', statesOf(0, 1));
+  await new SavedUploads({ name }).saveChunks('key', statesOf(0, 1));
   Date.now = () => NOW_MS + DAY_MS;
   await store.prune(() => 2 * DAY_MS);
   Date.now = () => NOW_MS + 3 * DAY_MS;

@@ -2,14 +2,14 @@
 
 import { expect } from '@open-wc/testing';
 import type { RecordToSave } from '../../../src/engine/resume/record.ts';
-import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
+import { SavedUploads, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
 let store: UploadStore;
 beforeEach(() => {
   name = `test-${crypto.randomUUID()}`;
-  store = createUploadStore({ name });
+  store = new SavedUploads({ name });
 });
 
 const session = { sessionId: 's', header: 'h' };
@@ -33,7 +33,7 @@ describe('a record with its file', () => {
     await save(saved('none', undefined, { session }));
     for (const isOpen of [false, true]) {
       if (isOpen) await save(saved('one', file, { session }));
-      const found = await createUploadStore({ name }).find('one');
+      const found = await new SavedUploads({ name }).find('one');
       expect(found?.session).to.deep.equal(isOpen ? session : undefined);
       expect(found?.file).to.include({ name: 'a.txt', type: 'text/plain', lastModified: 1_700_000_000_000 });
       expect(await found?.file?.arrayBuffer()).to.deep.equal(await file.arrayBuffer());
@@ -58,7 +58,7 @@ describe('a record with its file', () => {
     await save(saved('one', fileOf(10), { session }));
     await store.update('one', { newName: 'b.txt', session: undefined });
     await store.update('one', { isPaused: true });
-    const renamed = await createUploadStore({ name }).find('one');
+    const renamed = await new SavedUploads({ name }).find('one');
     expect(renamed).to.include({ newName: 'b.txt', session: undefined, isPaused: true });
     expect(renamed?.file?.size).to.equal(10);
     await store.update('one', { isPaused: undefined });

@@ -1,8 +1,8 @@
 // Edge cases of the store: parallel changes, changes that fail partly, and default options.
 
 import { expect } from '@open-wc/testing';
-import { createDatabase } from '../../../src/engine/resume/database.ts';
-import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
+import { Database } from '../../../src/engine/resume/database.ts';
+import { SavedUploads, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { rejection } from '../../support/collect.ts';
 import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
@@ -16,7 +16,7 @@ const nextSession = { ...record, session: { sessionId: 's2', header: 'h2' } };
 
 beforeEach(() => {
   name = `test-${crypto.randomUUID()}`;
-  store = createUploadStore({ name });
+  store = new SavedUploads({ name });
 });
 
 const chunkKeys = (): Promise<IDBValidKey[]> => rawDatabase(`${name}-chunks`).keys();
@@ -37,7 +37,7 @@ async function failing<T>(method: 'put' | 'delete', database: string, run: () =>
 
 describe('a store without a name', () => {
   it('has databases named after the package', async () => {
-    const own = createUploadStore();
+    const own = new SavedUploads();
     await own.list();
     await own.prune(() => Number.POSITIVE_INFINITY);
     const names = (await indexedDB.databases()).map((database) => database.name);
@@ -47,7 +47,7 @@ describe('a store without a name', () => {
 
 describe('a database that does not respond', () => {
   it('fails after the deadline', async () => {
-    const database = createDatabase(name, 1);
+    const database = new Database(name, 1);
     await rejection(database.read(() => new Promise(() => undefined))).then((error) =>
       expect(error).to.include({ code: 'store-unavailable' }),
     );
@@ -56,7 +56,7 @@ describe('a database that does not respond', () => {
 
 describe('two pages that change one record at the same time', () => {
   it('keep both changes', async () => {
-    const other = createUploadStore({ name });
+    const other = new SavedUploads({ name });
     for (let round = 0; round < 10; round += 1) {
       await store.save(record);
       const changes = [
@@ -74,7 +74,7 @@ describe('two pages that change one record at the same time', () => {
 describe('chunks', () => {
   it('are not saved for a record that another page has removed', async () => {
     await store.save(record);
-    await createUploadStore({ name }).remove(key);
+    await new SavedUploads({ name }).remove(key);
     expect(await store.find(key)).to.equal(undefined);
     await store.saveChunks(key, statesOf(0, 1));
     expect(await chunkKeys()).to.deep.equal([]);
@@ -227,7 +227,7 @@ describe('the date of an upload', () => {
 
   it('is renewed immediately by a page that did not open the upload itself', async () => {
     await store.save(record);
-    await createUploadStore({ name }).saveChunks(key, statesOf(0, 1));
+    await new SavedUploads({ name }).saveChunks(key, statesOf(0, 1));
     expect(await usedAtMs()).to.be.a('number');
   });
 
@@ -238,7 +238,7 @@ describe('the date of an upload', () => {
     it(`is renewed immediately if another page saved the upload after it was ${what}`, async () => {
       await store.save(record);
       await forget();
-      await createUploadStore({ name }).save(record);
+      await new SavedUploads({ name }).save(record);
       await store.saveChunks(key, statesOf(0, 1));
       expect(await usedAtMs()).to.be.a('number');
     });
@@ -247,7 +247,7 @@ describe('the date of an upload', () => {
     // Another page renews the date with its first chunk. Each round gives it another head start.
     for (let turnCount = 0; turnCount < 16; turnCount += 1) {
       await store.save(record);
-      const page = createUploadStore({ name });
+      const page = new SavedUploads({ name });
       const saved = page.saveChunks(key, statesOf(0, 1));
       for (let turn = 0; turn < turnCount; turn += 1) await page.fileBytes();
       await Promise.all([saved, page.remove(key)]);

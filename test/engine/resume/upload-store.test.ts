@@ -2,13 +2,13 @@
 
 import { expect } from '@open-wc/testing';
 import type { RecordToSave } from '../../../src/engine/resume/record.ts';
-import { createUploadStore, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
+import { SavedUploads, type UploadStore } from '../../../src/engine/resume/upload-store.ts';
 import { pruneOnTwoDays, rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
 let store: UploadStore;
 /** Opens the same databases as a reloaded page does. */
-const reload = (): UploadStore => createUploadStore({ name });
+const reload = (): UploadStore => new SavedUploads({ name });
 
 beforeEach(() => {
   name = `test-${crypto.randomUUID()}`;
