@@ -286,7 +286,7 @@ export class Connections {
   preload(): void {
     const { settings, service } = this.current;
     whenIdle(() => {
-      if (preparesPhotos(settings)) void photos.preload();
+      if (preparesPhotos(settings)) photos.preload();
       service.preload();
     });
   }

@@ -33,8 +33,10 @@ const remembersFailures = (): boolean => `${globalThis.navigator?.userAgent}`.in
 
 const isOffline = (): boolean => globalThis.navigator?.onLine === false;
 
-/** Returns a function that loads code once. It rejects with `offline` if the code could not be loaded for this reason. */
-function once<T>(load: () => Promise<T>): (mayTryOffline: boolean) => Promise<T> {
+/** Loads code once. Rejects with `offline` if the code could not be loaded for this reason. */
+type Late<T> = (mayTryOffline: boolean) => Promise<T>;
+
+function once<T>(load: () => Promise<T>): Late<T> {
   let code: T | undefined;
   return async (mayTryOffline) => {
     if (code) return code;
@@ -51,31 +53,40 @@ function once<T>(load: () => Promise<T>): (mayTryOffline: boolean) => Promise<T>
   };
 }
 
-/**
- * Returns two functions. `preload` loads the code early. `prepare` prepares a photo. If the browser is offline and the code is not
- * loaded, it sends `offline`, and waits until the browser is online; if that takes longer than half a minute, it tries to load the
- * code from time to time. It rejects if the code cannot be loaded, with `file-unreadable`, and with `location-not-removed`.
- */
-export function createLatePhotos({ photos, tasks }: PhotoCode = OWN) {
-  const loadPhotos = once(photos);
-  const loadTasks = once(tasks);
-  const parts = { loadTasks: () => loadTasks(true) };
+/** The code for photos, which is loaded when a photo needs it. Tests replace what loads it. */
+export class LatePhotos {
+  readonly #loadPhotos: Late<Awaited<ReturnType<PhotoCode['photos']>>>;
+  readonly #loadTasks: Late<Awaited<ReturnType<PhotoCode['tasks']>>>;
 
-  const preload = async (): Promise<void> => {
-    const module = await loadPhotos(false);
-    await (module.workerText?.() ?? loadTasks(false));
-  };
+  constructor({ photos, tasks }: PhotoCode = OWN) {
+    this.#loadPhotos = once(photos);
+    this.#loadTasks = once(tasks);
+  }
 
-  const prepare = async (
+  /** Loads the code early. */
+  preload(): void {
+    void loadEarly(async () => {
+      const module = await this.#loadPhotos(false);
+      await (module.workerText?.() ?? this.#loadTasks(false));
+    });
+  }
+
+  /**
+   * Prepares a photo. If the browser is offline and the code is not loaded, sends `offline`, and waits until the browser is online;
+   * if that takes longer than half a minute, tries to load the code from time to time. Rejects if the code cannot be loaded, with
+   * `file-unreadable`, and with `location-not-removed`.
+   */
+  async prepare(
     file: File,
     { imageMaxEdge, stripLocation }: Settings,
     signal: AbortSignal,
     send: (outcome: { readonly type: 'offline' | 'online' }) => void,
     photoMs?: number,
-  ): Promise<File> => {
+  ): Promise<File> {
+    const parts = { loadTasks: () => this.#loadTasks(true) };
     for (let hasWaited = false; ; hasWaited = true) {
       try {
-        const { preparePhoto } = await loadPhotos(hasWaited);
+        const { preparePhoto } = await this.#loadPhotos(hasWaited);
         if (hasWaited) send({ type: 'online' });
         const photo = await preparePhoto(file, imageMaxEdge, stripLocation, parts, signal, photoMs);
         if (photo === 'unreadable') throw new UploaderError('file-unreadable', 'The file cannot be read');
@@ -88,12 +99,11 @@ export function createLatePhotos({ photos, tasks }: PhotoCode = OWN) {
         await online(OFFLINE_MS, signal);
       }
     }
-  };
-  return { prepare, preload: () => loadEarly(preload) };
+  }
 }
 
 /** The photos of all engines of the page. */
-export const photos = createLatePhotos();
+export const photos = new LatePhotos();
 
 export const preparesPhotos = ({ imageMaxEdge, stripLocation }: Settings): boolean =>
   stripLocation || imageMaxEdge < Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { createSettings } from '../../src/core/config.ts';
-import { createLatePhotos, type PhotoCode } from '../../src/engine/late-photos.ts';
+import { LatePhotos, type PhotoCode } from '../../src/engine/late-photos.ts';
 import { fileOf } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { rejection, settled, until } from '../support/collect.ts';
@@ -81,15 +81,15 @@ describe('the code for photos', () => {
         return { runTask: async () => undefined };
       },
     };
-    const { prepare } = createLatePhotos(code);
+    const late = new LatePhotos(code);
     const stop = new AbortController();
-    const made = prepare(file, settings, stop.signal, ({ type }) => sent.push(type));
+    const made = late.prepare(file, settings, stop.signal, ({ type }) => sent.push(type));
     return {
       made,
       sent,
       counts,
       stop,
-      again: () => prepare(file, settings, signal, ({ type }) => sent.push(type)),
+      again: () => late.prepare(file, settings, signal, ({ type }) => sent.push(type)),
     };
   }
 
