@@ -31,7 +31,7 @@ export interface NextRequest {
   popup: Window | undefined;
 }
 
-export interface AuthorizeContext extends Omit<FlowContext, 'askPage' | 'takeOffer' | 'isSameUser' | 'seal'> {
+export interface AuthorizeContext extends Omit<FlowContext, 'offer' | 'token' | 'door'> {
   readonly next: NextRequest;
   /**
    * Returns the redirect URI. Reads the URI only once, so that all authorization requests use the same value. Throws `bad-config`.
@@ -180,28 +180,38 @@ export async function redeem(
   return accept('token', record(body)) ?? spent({ code: 'token-malformed', status });
 }
 
-export type Authorize = ReturnType<typeof createAuthorize>;
-
-/** Creates the effects of one session that make authorization requests. */
-export function createAuthorize(context: AuthorizeContext) {
-  const { settings, post, times, sessionKey, user, next, redirectUri, accept } = context;
+/** The authorization requests of one session: its effects that make them, and what is kept between them. */
+export class AuthorizationRequests {
+  readonly #context: AuthorizeContext;
   /** Grant whose code may be sent once more. */
-  let resendable: Grant | undefined;
-  let lock: AbortController | undefined;
-  let locked: Promise<void> | undefined;
+  #resendable: Grant | undefined;
+  #lock: AbortController | undefined;
+  #locked: Promise<void> | undefined;
 
-  /** Waits for the lock, which only one tab at a time can hold. `unlock` releases the lock. */
-  async function waitForTabs(signal: AbortSignal): Promise<void> {
-    // This module may have loaded after the step ended: nothing would release the lock.
-    signal.throwIfAborted();
-    lock ??= new AbortController();
-    locked ??= takeLock(`secure-uploader:auth:${sessionKey}`, LOCK_MS, lock.signal);
-    await locked;
-    signal.throwIfAborted();
+  constructor(context: AuthorizeContext) {
+    this.#context = context;
+  }
+
+  async run(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
+    const { settings, redirectUri } = this.#context;
+    switch (effect.type) {
+      case 'try-silent':
+        await this.waitForTabs(signal);
+        return send({ type: 'code', grant: await trySilent(settings, redirectUri(), signal) });
+      case 'run-popup':
+        return send({ type: 'code', grant: await this.#inWindow(signal, send) });
+      case 'redirect':
+        return this.#leavePage(signal);
+      case 'redeem':
+        return this.#exchange(effect.grant, signal, send);
+      case 'redeem-again':
+        return this.#exchange(this.#resendable, signal, send);
+    }
   }
 
   /** Creates an interactive authorization request. */
-  function begin(): Promise<Transaction> {
+  begin(): Promise<Transaction> {
+    const { settings, next, redirectUri } = this.#context;
     const { idpId, authOptions } = settings;
     const { promptAfterSignOut = 'login' } = authOptions;
     return createTransaction(settings, redirectUri(), {
@@ -211,12 +221,70 @@ export function createAuthorize(context: AuthorizeContext) {
     });
   }
 
-  async function inWindow(signal: AbortSignal, send: Send): Promise<Grant> {
+  /** Waits for the lock, which only one tab at a time can hold. `unlock` releases the lock. */
+  async waitForTabs(signal: AbortSignal): Promise<void> {
+    // This module may have loaded after the step ended: nothing would release the lock.
+    signal.throwIfAborted();
+    this.#lock ??= new AbortController();
+    const name = `secure-uploader:auth:${this.#context.sessionKey}`;
+    this.#locked ??= takeLock(name, LOCK_MS, this.#lock.signal);
+    await this.#locked;
+    signal.throwIfAborted();
+  }
+
+  unlock(): void {
+    this.#lock?.abort();
+    this.#lock = this.#locked = undefined;
+  }
+
+  /** For a wrong client id or redirect URI, the service shows an error page, which this page cannot see. */
+  warnOfSilence(): void {
+    const { settings, redirectUri } = this.#context;
+    const { clientId } = settings;
+    warnOnceHere(
+      `No response to sign-in. Is ${redirectUri()} your callback page, and registered with client-id "${clientId}"?`,
+    );
+  }
+
+  /** Returns the code of a stored response. Throws `state-mismatch` if it does not belong to the request, or came too late. */
+  readReturn({ state, stored }: Returned): Grant {
+    const { verifier, origin, createdAtMs, params } = stored;
+    const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < TRANSACTION_MS;
+    if (!isYoung)
+      throw new UploaderError(
+        'state-mismatch',
+        `The stored sign-in request is older than ${TRANSACTION_MS} ms`,
+      );
+    if (typeof verifier !== 'string' || !isAnswer(params, state))
+      throw new UploaderError('state-mismatch', 'The response is not one to the stored sign-in request');
+    const request = { state, verifier, origin: String(origin) };
+    return readGrant(this.#context.settings, params, request, 'redirect');
+  }
+
+  /** Forgets the code that may be sent once more. */
+  forget(): void {
+    this.#resendable = undefined;
+  }
+
+  async #inWindow(signal: AbortSignal, send: Send): Promise<Grant> {
+    const { settings, times, next } = this.#context;
     const { popup } = next;
     if (!popup) throw new UploaderError('popup-blocked', 'The browser has opened no sign-in window');
-    const request = await begin();
+    const request = await this.begin();
     signal.throwIfAborted();
     return runPopup(popup, settings, request, times, () => send({ type: 'closed-reading' }), signal);
+  }
+
+  async #leavePage(signal: AbortSignal): Promise<void> {
+    const { sessionKey, user } = this.#context;
+    await this.#checkCallbackPage(signal);
+    const { state, verifier, origin, url } = await this.begin();
+    signal.throwIfAborted();
+    dropTransactions();
+    const mark = user.mark();
+    const stored = { verifier, origin, sessionKey, returnTo: location.href, createdAtMs: Date.now(), mark };
+    sessionStorage.setItem(STORED + state, JSON.stringify(stored));
+    location.assign(url);
   }
 
   /**
@@ -224,7 +292,8 @@ export function createAuthorize(context: AuthorizeContext) {
    * page that can't be asked for, because of its policy or its server, counts as present, and so does one that takes longer than a
    * silent sign-in would wait for it.
    */
-  async function checkCallbackPage(signal: AbortSignal): Promise<void> {
+  async #checkCallbackPage(signal: AbortSignal): Promise<void> {
+    const { times, redirectUri } = this.#context;
     const uri = redirectUri();
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(times.silentMs)]);
     const init: RequestInit = { method: 'HEAD', redirect: 'manual', signal: inTime };
@@ -236,73 +305,15 @@ export function createAuthorize(context: AuthorizeContext) {
     throw new UploaderError('bad-config', says);
   }
 
-  async function leavePage(signal: AbortSignal): Promise<void> {
-    await checkCallbackPage(signal);
-    const { state, verifier, origin, url } = await begin();
-    signal.throwIfAborted();
-    dropTransactions();
-    const mark = user.mark();
-    const stored = { verifier, origin, sessionKey, returnTo: location.href, createdAtMs: Date.now(), mark };
-    sessionStorage.setItem(STORED + state, JSON.stringify(stored));
-    location.assign(url);
-  }
-
   /** Exchanges the code of `grant`. Keeps `grant` only if the same code may be sent again. */
-  async function exchange(grant: Grant | undefined, signal: AbortSignal, send: Send): Promise<void> {
-    resendable = undefined;
+  async #exchange(grant: Grant | undefined, signal: AbortSignal, send: Send): Promise<void> {
+    const { settings, post, next, accept } = this.#context;
+    this.#resendable = undefined;
     if (!grant) return;
-    await waitForTabs(signal);
+    await this.waitForTabs(signal);
     const event = await redeem(grant, { settings, post, signal }, accept);
-    if (event.type === 'rate-limited') resendable = grant;
+    if (event.type === 'rate-limited') this.#resendable = grant;
     if (event.type === 'token') next.demand = '';
     send(event);
   }
-
-  return {
-    begin,
-    waitForTabs,
-    async run(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
-      switch (effect.type) {
-        case 'try-silent':
-          await waitForTabs(signal);
-          return send({ type: 'code', grant: await trySilent(settings, redirectUri(), signal) });
-        case 'run-popup':
-          return send({ type: 'code', grant: await inWindow(signal, send) });
-        case 'redirect':
-          return leavePage(signal);
-        case 'redeem':
-          return exchange(effect.grant, signal, send);
-        case 'redeem-again':
-          return exchange(resendable, signal, send);
-      }
-    },
-    /** For a wrong client id or redirect URI, the service shows an error page, which this page cannot see. */
-    warnOfSilence(): void {
-      const { clientId } = settings;
-      warnOnceHere(
-        `No response to sign-in. Is ${redirectUri()} your callback page, and registered with client-id "${clientId}"?`,
-      );
-    },
-    /** Returns the code of a stored response. Throws `state-mismatch` if it does not belong to the request, or came too late. */
-    readReturn({ state, stored }: Returned): Grant {
-      const { verifier, origin, createdAtMs, params } = stored;
-      const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < TRANSACTION_MS;
-      if (!isYoung)
-        throw new UploaderError(
-          'state-mismatch',
-          `The stored sign-in request is older than ${TRANSACTION_MS} ms`,
-        );
-      if (typeof verifier !== 'string' || !isAnswer(params, state))
-        throw new UploaderError('state-mismatch', 'The response is not one to the stored sign-in request');
-      return readGrant(settings, params, { state, verifier, origin: String(origin) }, 'redirect');
-    },
-    /** Forgets the code that may be sent once more. */
-    forget(): void {
-      resendable = undefined;
-    },
-    unlock(): void {
-      lock?.abort();
-      lock = locked = undefined;
-    },
-  };
 }

@@ -52,59 +52,70 @@ type OnSignOut = NonNullable<AuthDeps['onSignOut']>;
  * Makes the last calls after a sign-out: first the calls of the uploaders (at most `ms`), then the call to `logout-path` (at most
  * `ms`).
  */
-export function createLastCalls(settings: Settings, post: Post, ms: number) {
-  const callers = new Set<OnSignOut | undefined>();
-  let calls: Promise<unknown> = Promise.resolve();
-  let leaving: Promise<void> | undefined;
+export class LastCalls {
+  readonly #settings: Settings;
+  readonly #post: Post;
+  readonly #ms: number;
+  readonly #callers = new Set<OnSignOut | undefined>();
+  #calls: Promise<unknown> = Promise.resolve();
+  #leaving: Promise<void> | undefined;
 
-  async function logOut(): Promise<void> {
+  constructor(settings: Settings, post: Post, ms: number) {
+    this.#settings = settings;
+    this.#post = post;
+    this.#ms = ms;
+  }
+
+  /** Adds `call`, which makes last calls. Returns a function that removes `call`. */
+  add(call: OnSignOut | undefined): () => void {
+    this.#callers.add(call);
+    return () => void this.#callers.delete(call);
+  }
+
+  /**
+   * Starts the last calls of all uploaders with `token`. Forgets `token` when the calls end or after `ms`. `isNew`: it could be
+   * another user than that of the sign-out before.
+   */
+  begin(token: string | undefined, isHere: boolean, isNew: boolean): void {
+    if (isNew) this.#leaving = undefined;
+    let lastToken = token;
+    const stop = new AbortController();
+    const withToken: WithToken = async (call) => {
+      const isAllowed = lastToken !== undefined || this.#settings.auth === 'none';
+      if (stop.signal.aborted || !isAllowed)
+        throw new UploaderError('sign-in-required', 'The last calls after a sign-out have no token any more');
+      return call(lastToken);
+    };
+    const calls = [...this.#callers].map((call) => call?.(withToken, stop.signal, isHere));
+    const end = (): void => {
+      lastToken = undefined;
+      stop.abort();
+    };
+    this.#calls = Promise.race([Promise.allSettled(calls), sleep(this.#ms, stop.signal)]).then(end, end);
+  }
+
+  /** Resolves when all last calls have ended. Until then, returns the same promise for the same sign-out. */
+  end(): Promise<void> {
+    const leaving: Promise<void> =
+      this.#leaving ??
+      this.#calls
+        .then(() => this.#logOut())
+        .then(() => {
+          if (this.#leaving === leaving) this.#leaving = undefined;
+        });
+    this.#leaving = leaving;
+    return leaving;
+  }
+
+  async #logOut(): Promise<void> {
+    const settings = this.#settings;
     if (!settings.logoutPath) return;
     // The session's signal is not used, because that signal aborts if the element is removed.
-    const context = { settings, post, signal: AbortSignal.timeout(ms) };
+    const signal = AbortSignal.timeout(this.#ms);
+    const call = callService('logout', {}, { settings, post: this.#post, signal });
     // Without a response, the warning below says what may be left.
-    const answer = await abortable(callService('logout', {}, context), context.signal).catch(() => undefined);
+    const answer = await abortable(call, signal).catch(() => undefined);
     if (!answer || answer.status >= 400)
       warnOnceHere('The request to logout-path failed. The session on the service may still exist.');
   }
-
-  return {
-    /** Adds `call`, which makes last calls. Returns a function that removes `call`. */
-    add(call: OnSignOut | undefined): () => void {
-      callers.add(call);
-      return () => void callers.delete(call);
-    },
-    /**
-     * Starts the last calls of all uploaders with `token`. Forgets `token` when the calls end or after `ms`. `isNew`: it could be
-     * another user than that of the sign-out before.
-     */
-    begin(token: string | undefined, isHere: boolean, isNew: boolean): void {
-      if (isNew) leaving = undefined;
-      let last = token;
-      const stop = new AbortController();
-      const withToken: WithToken = async (call) => {
-        const isAllowed = last !== undefined || settings.auth === 'none';
-        if (stop.signal.aborted || !isAllowed)
-          throw new UploaderError(
-            'sign-in-required',
-            'The last calls after a sign-out have no token any more',
-          );
-        return call(last);
-      };
-      const all = Promise.allSettled([...callers].map((call) => call?.(withToken, stop.signal, isHere)));
-      const end = (): void => {
-        last = undefined;
-        stop.abort();
-      };
-      calls = Promise.race([all, sleep(ms, stop.signal)]).then(end, end);
-    },
-    /** Resolves when all last calls have ended. Until then, returns the same promise for the same sign-out. */
-    end(): Promise<void> {
-      if (leaving) return leaving;
-      const ending = calls.then(logOut).then(() => {
-        if (leaving === ending) leaving = undefined;
-      });
-      leaving = ending;
-      return ending;
-    },
-  };
 }

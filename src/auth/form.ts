@@ -9,64 +9,138 @@ import type { Settings } from '../core/settings-table.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { callService, isPause, record, toFailure } from './calls.ts';
 import { challengeRows, readResponse, type Step } from './challenge.ts';
-import type { AuthEvent, Challenge, Effect, FlowEvent, FormHost, LoginForm } from './types.ts';
+import type {
+  AuthEvent,
+  AuthModel,
+  Challenge,
+  Effect,
+  EventOf,
+  FlowEvent,
+  FormHost,
+  LoginForm,
+  Send,
+} from './types.ts';
 
 const STEPS: readonly string[] = ['login', 'start', 'answer', 'poll'];
 
-export function createLoginForm({ settings, post, begin, machine }: FormHost): LoginForm {
-  const { authOptions } = settings;
+/** What the form of one session sends, and what it keeps between its requests. */
+export class FormRequests implements LoginForm {
+  readonly rows = challengeRows;
+  readonly #host: FormHost;
   /** User input that has not been sent yet. */
-  let entered: Readonly<Record<string, unknown>> = {};
-  let token: string | undefined;
-  let verifier: string | undefined;
-  let slowerMs = 0;
+  #entered: Readonly<Record<string, unknown>> = {};
+  #token: string | undefined;
+  #verifier: string | undefined;
+  #slowerMs = 0;
   /** Message of the last response. In the next state, this message becomes `said`. */
-  let nextSaid: string | undefined;
-  let said: string | undefined;
+  #nextSaid: string | undefined;
+  #said: string | undefined;
 
-  const challenge = (): Challenge | undefined => machine.model.challenge;
-
-  /** Dispatches `event`, whose effect takes what was entered. It is dropped if there is no effect, because another request runs. */
-  function submit(input: typeof entered, event: AuthEvent): void {
-    entered = input;
-    machine.dispatch(event);
-    entered = {};
+  constructor(host: FormHost) {
+    this.#host = host;
   }
 
-  async function call(step: Step, signal: AbortSignal): Promise<PostAnswer> {
+  get challenge(): Challenge | undefined {
+    return this.#host.machine.model.challenge;
+  }
+
+  get said(): string | undefined {
+    return this.#said;
+  }
+
+  logIn(credentials: Readonly<Record<string, string>>, idpId = this.#host.settings.idpId ?? 'local'): void {
+    this.#submit({ idp_id: idpId, ...credentials }, { type: 'submit-login' });
+  }
+
+  answer(code: string): void {
+    const isRecovery = this.challenge?.method?.family === 'recovery';
+    this.#submit({ code: isRecovery ? code.trim() : code.replace(/[\s-]/g, '') }, { type: 'submit' });
+  }
+
+  async usePasskey(): Promise<void> {
+    const { machine, settings } = this.#host;
+    const { signal } = machine;
+    const { generation } = machine.model;
+    try {
+      const credential = await askPasskey(this.challenge?.publicKey ?? {}, settings, signal);
+      if (signal.aborted) return;
+      this.#submit({ credential }, { type: 'submit' });
+    } catch (error) {
+      machine.dispatch({ type: 'failed', error: toFailure(error, 'network'), generation });
+    }
+  }
+
+  act(choice: EventOf<'pick' | 'resend' | 'other-method'>): void {
+    this.#host.machine.dispatch(choice);
+  }
+
+  run(effect: Effect, signal: AbortSignal, send: Send): void {
+    this.#run(effect, signal)
+      .then((event) => event && send(event))
+      .catch((error: unknown) => {
+        if (!signal.aborted) send({ type: 'failed', error: toFailure(error, 'network') });
+      });
+  }
+
+  onEnter({ state, challenge }: AuthModel): void {
+    this.#said = this.#nextSaid;
+    this.#nextSaid = undefined;
+    if (state !== 'wait') this.#slowerMs = 0;
+    if (state !== 'login' && !challenge) this.#token = this.#verifier = undefined;
+  }
+
+  /** Dispatches `event`, whose effect takes what was entered. It is dropped if there is no effect, because another request runs. */
+  #submit(input: Readonly<Record<string, unknown>>, event: AuthEvent): void {
+    this.#entered = input;
+    this.#host.machine.dispatch(event);
+    this.#entered = {};
+  }
+
+  async #run(effect: Effect, signal: AbortSignal): Promise<FlowEvent | undefined> {
+    if (effect.type === 'poll') await this.#waitToPoll(effect.isSlower, signal);
+    return STEPS.includes(effect.type) ? this.#ask(effect.type as Step, signal) : undefined;
+  }
+
+  async #ask(step: Step, signal: AbortSignal): Promise<FlowEvent> {
+    const { authOptions } = this.#host.settings;
+    const answer = await this.#call(step, signal);
+    signal.throwIfAborted();
+    const { status, body, retryAfterMs } = answer;
+    if (isPause(answer)) return { type: 'rate-limited', waitMs: retryAfterMs };
+    const canUsePasskey = typeof globalThis.PublicKeyCredential === 'function';
+    const response = readResponse(step, status, body, { nowMs: Date.now(), canUsePasskey });
+    const { token = this.#token, code, ...event } = response;
+    this.#token = token;
+    const { message } = record(body);
+    if (authOptions.showServerMessages === true && typeof message === 'string')
+      this.#nextSaid = shownText(message).slice(0, 300);
+    const verifier = this.#verifier;
+    return code && verifier ? { type: 'code', grant: { code, verifier, via: 'form' } } : event;
+  }
+
+  async #call(step: Step, signal: AbortSignal): Promise<PostAnswer> {
+    const { settings, post, begin, machine } = this.#host;
     const context = { settings, post, signal };
-    let body = entered;
+    let body = this.#entered;
     if (step !== 'login') {
-      body = { challenge_token: token, method: challenge()?.method?.id, action: step, ...body };
+      const method = this.challenge?.method?.id;
+      body = { challenge_token: this.#token, method, action: step, ...body };
       return callService('challenge', body, context);
     }
-    if (authOptions.loginSendsChallenge === true && !machine.model.isSessionEnough) {
+    if (settings.authOptions.loginSendsChallenge === true && !machine.model.isSessionEnough) {
       const request = await begin();
       signal.throwIfAborted();
-      verifier = request.verifier;
+      this.#verifier = request.verifier;
       body = { ...body, code_challenge: request.challenge, code_challenge_method: 'S256' };
     }
     return callService('login', body, context);
   }
 
-  async function ask(step: Step, signal: AbortSignal): Promise<FlowEvent> {
-    const answer = await call(step, signal);
-    signal.throwIfAborted();
-    const { status, body, retryAfterMs } = answer;
-    if (isPause(answer)) return { type: 'rate-limited', waitMs: retryAfterMs };
-    const how = { nowMs: Date.now(), canUsePasskey: typeof globalThis.PublicKeyCredential === 'function' };
-    const { token: newest = token, code, ...event } = readResponse(step, status, body, how);
-    token = newest;
-    const { message } = record(body);
-    if (authOptions.showServerMessages === true && typeof message === 'string')
-      nextSaid = shownText(message).slice(0, 300);
-    return code && verifier ? { type: 'code', grant: { code, verifier, via: 'form' } } : event;
-  }
-
   /** Resolves when the next poll is due and the page is visible. */
-  async function waitToPoll(isSlower: boolean, signal: AbortSignal): Promise<void> {
-    if (isSlower) slowerMs += 5000;
-    await sleep((challenge()?.pollMs ?? machine.model.times.pollMs) + slowerMs, signal);
+  async #waitToPoll(isSlower: boolean, signal: AbortSignal): Promise<void> {
+    if (isSlower) this.#slowerMs += 5000;
+    const pollMs = this.challenge?.pollMs ?? this.#host.machine.model.times.pollMs;
+    await sleep(pollMs + this.#slowerMs, signal);
     while (document.hidden) {
       const changed = new Promise((resolve) =>
         document.addEventListener('visibilitychange', resolve, { once: true, signal }),
@@ -74,53 +148,6 @@ export function createLoginForm({ settings, post, begin, machine }: FormHost): L
       await abortable(changed, signal);
     }
   }
-
-  async function run(effect: Effect, signal: AbortSignal): Promise<FlowEvent | undefined> {
-    if (effect.type === 'poll') await waitToPoll(effect.isSlower, signal);
-    return STEPS.includes(effect.type) ? ask(effect.type as Step, signal) : undefined;
-  }
-
-  return {
-    get challenge() {
-      return challenge();
-    },
-    get said() {
-      return said;
-    },
-    rows: challengeRows,
-    run(effect, signal, send) {
-      run(effect, signal)
-        .then((event) => event && send(event))
-        .catch((error: unknown) => {
-          if (!signal.aborted) send({ type: 'failed', error: toFailure(error, 'network') });
-        });
-    },
-    onEnter({ state, challenge }) {
-      said = nextSaid;
-      nextSaid = undefined;
-      if (state !== 'wait') slowerMs = 0;
-      if (state !== 'login' && !challenge) token = verifier = undefined;
-    },
-    logIn(fields, idpId = settings.idpId ?? 'local') {
-      submit({ idp_id: idpId, ...fields }, { type: 'submit-login' });
-    },
-    answer(code) {
-      const isRecovery = challenge()?.method?.family === 'recovery';
-      submit({ code: isRecovery ? code.trim() : code.replace(/[\s-]/g, '') }, { type: 'submit' });
-    },
-    async usePasskey() {
-      const { signal: asked } = machine;
-      const { generation } = machine.model;
-      try {
-        const credential = await askPasskey(challenge()?.publicKey ?? {}, settings, asked);
-        if (asked.aborted) return;
-        submit({ credential }, { type: 'submit' });
-      } catch (error) {
-        machine.dispatch({ type: 'failed', error: toFailure(error, 'network'), generation });
-      }
-    },
-    act: (choice) => machine.dispatch(choice),
-  };
 }
 
 type Json = Readonly<Record<string, unknown>>;

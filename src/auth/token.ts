@@ -40,91 +40,115 @@ export function readBearer(
   return { value, lifetimeMs, isAssumed, ...(isNamed && { user: `${user}` }) };
 }
 
-/** Creates the only way of a token from the step that got it to the session, past everything that sees events and effects. */
-export function createTokenDoor() {
-  const tokens = new WeakMap<SealedToken, Bearer>();
-  return {
-    seal(bearer: Bearer): SealedToken {
-      const sealed = Object.freeze({ lifetimeMs: bearer.lifetimeMs });
-      tokens.set(sealed, bearer);
-      return sealed;
-    },
-    /** Returns the token, but only once. */
-    takeToken(sealed: SealedToken): Bearer | undefined {
-      const bearer = tokens.get(sealed);
-      tokens.delete(sealed);
-      return bearer;
-    },
-  };
-}
+/** The only way of a token from the step that got it to the session, past everything that sees events and effects. */
+export class TokenDoor {
+  readonly #bearers = new WeakMap<SealedToken, Bearer>();
 
-export type Keeper = ReturnType<typeof createKeeper>;
+  seal(bearer: Bearer): SealedToken {
+    const sealed = Object.freeze({ lifetimeMs: bearer.lifetimeMs });
+    this.#bearers.set(sealed, bearer);
+    return sealed;
+  }
+
+  /** Returns the token, but only once. */
+  takeToken(sealed: SealedToken): Bearer | undefined {
+    const bearer = this.#bearers.get(sealed);
+    this.#bearers.delete(sealed);
+    return bearer;
+  }
+}
 
 /** A call renews its token in the background at most this long before the token expires. */
 const LEAD_MS = 60_000;
 
 /**
- * Holds the token of a session. The token is not a property, so copying or logging the keeper does not expose it. With `owner`, all
- * tokens must belong to this user.
+ * Holds the token of a session. The token is no property that others see, so copying the holder does not expose it. With `owner`,
+ * all tokens must belong to this user.
  */
-export function createKeeper(owner?: string) {
-  let bearer: Bearer | undefined;
-  let keptAtMs = 0;
-  let expiresAt: string | undefined;
-  let userOfToken = owner;
-  let isRejected = false;
-  let isProven = false;
-  let ownLeadMs = 0;
+export class CurrentToken {
+  readonly #owner: string | undefined;
+  #bearer: Bearer | undefined;
+  #keptAtMs = 0;
+  #expiresAt: string | undefined;
+  #userOfToken: string | undefined;
+  #isRejected = false;
+  #isProven = false;
+  #leadMs = 0;
 
-  const ageMs = (): number => performance.now() - keptAtMs;
+  constructor(owner?: string) {
+    this.#owner = owner;
+    this.#userOfToken = owner;
+  }
+
+  /** The token; `undefined` if the token is missing, refused or about to expire. */
+  get value(): string | undefined {
+    if (!this.#bearer || this.#isRejected) return undefined;
+    const { value, lifetimeMs, isAssumed } = this.#bearer;
+    const marginMs = Math.min(5_000, lifetimeMs / 20);
+    return isAssumed || this.#ageMs < lifetimeMs - marginMs ? value : undefined;
+  }
+
+  /** True if the token should be renewed now. */
+  get isDue(): boolean {
+    const bearer = this.#bearer;
+    return !!bearer && (this.#isRejected || this.#ageMs >= bearer.lifetimeMs - this.#leadMs);
+  }
+
+  get isRejected(): boolean {
+    return this.#isRejected;
+  }
+
+  /** True if a call has succeeded since the last token arrived. */
+  get isProven(): boolean {
+    return this.#isProven;
+  }
+
+  /** Time when the token expires (ISO 8601); `undefined` if there is no token, or if its lifetime is a guess. */
+  get expiresAt(): string | undefined {
+    return this.#bearer && this.#expiresAt;
+  }
+
+  get #ageMs(): number {
+    return performance.now() - this.#keptAtMs;
+  }
+
+  /**
+   * Returns false if the token's user is neither `owner` nor the user of the previous token. A token without a user is accepted
+   * from the page (`isFromPage`), or if there is no `owner`.
+   */
+  isSameUser({ user }: Bearer, isFromPage: boolean): boolean {
+    if (user === undefined) return isFromPage || this.#owner === undefined;
+    return user === (this.#userOfToken ?? user);
+  }
+
+  keep(bearer: Bearer): void {
+    const { lifetimeMs, isAssumed, user } = bearer;
+    this.#bearer = bearer;
+    this.#keptAtMs = performance.now();
+    this.#expiresAt = isAssumed ? undefined : new Date(Date.now() + lifetimeMs).toISOString();
+    this.#userOfToken = user ?? this.#userOfToken;
+    this.#isRejected = this.#isProven = false;
+    // Jitter, so that many tabs and devices do not renew at the same moment.
+    this.#leadMs = Math.min(LEAD_MS, lifetimeMs / 5) * (1 - Math.random() * 0.1);
+  }
+
   /** Forgets the token, but remembers the user: the next token must belong to the same user. */
-  const drop = (): void => {
-    bearer = undefined;
-  };
+  drop(): void {
+    this.#bearer = undefined;
+  }
 
-  return {
-    drop,
-    keep(next: Bearer): void {
-      const { lifetimeMs, isAssumed, user } = next;
-      bearer = next;
-      keptAtMs = performance.now();
-      expiresAt = isAssumed ? undefined : new Date(Date.now() + lifetimeMs).toISOString();
-      userOfToken = user ?? userOfToken;
-      isRejected = isProven = false;
-      // Jitter, so that many tabs and devices do not renew at the same moment.
-      ownLeadMs = Math.min(LEAD_MS, lifetimeMs / 5) * (1 - Math.random() * 0.1);
-    },
-    forget(): void {
-      drop();
-      userOfToken = owner;
-    },
-    /**
-     * Returns false if the token's user is neither `owner` nor the user of the previous token. A token without a user is accepted
-     * from the page (`isFromPage`), or if there is no `owner`.
-     */
-    isSameUser: ({ user }: Bearer, isFromPage: boolean): boolean =>
-      user === undefined ? isFromPage || owner === undefined : user === (userOfToken ?? user),
-    /** Call this method after a successful call. */
-    prove(): void {
-      isProven = true;
-    },
-    /** Returns true if a call has succeeded since the last token arrived. */
-    isProven: () => isProven,
-    /** Marks the token `value` as refused by the service. Does nothing if a newer token has replaced this token. */
-    reject(value: string): void {
-      if (bearer?.value === value) isRejected = true;
-    },
-    /** Returns the token; `undefined` if the token is missing, refused or about to expire. */
-    value(): string | undefined {
-      if (!bearer || isRejected) return undefined;
-      const { value, lifetimeMs, isAssumed } = bearer;
-      const marginMs = Math.min(5_000, lifetimeMs / 20);
-      return isAssumed || ageMs() < lifetimeMs - marginMs ? value : undefined;
-    },
-    /** Returns true if the token should be renewed now. */
-    isDue: (): boolean => !!bearer && (isRejected || ageMs() >= bearer.lifetimeMs - ownLeadMs),
-    isRejected: () => isRejected,
-    /** Time when the token expires (ISO 8601); `undefined` if there is no token, or if its lifetime is a guess. */
-    expiresAt: () => bearer && expiresAt,
-  };
+  forget(): void {
+    this.drop();
+    this.#userOfToken = this.#owner;
+  }
+
+  /** Call this method after a successful call. */
+  prove(): void {
+    this.#isProven = true;
+  }
+
+  /** Marks the token `value` as refused by the service. Does nothing if a newer token has replaced this token. */
+  reject(value: string): void {
+    if (this.#bearer?.value === value) this.#isRejected = true;
+  }
 }

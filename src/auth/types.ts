@@ -242,14 +242,19 @@ export interface FlowContext extends Omit<CallContext, 'signal'> {
   /** Name of the session in stored authorization requests, and in the lock that all tabs share. */
   readonly sessionKey: string;
   readonly user: CurrentUser;
-  /** Dispatches `auth-required`. Returns the token that a listener provided; `undefined` if no listener responded. */
-  readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
-  /** Returns the token that a listener provided for an earlier `auth-required`, but only once. */
-  readonly takeOffer: () => Promise<TokenInput> | undefined;
+  /** What listeners of `auth-required` provide. */
+  readonly offer: {
+    /** Dispatches `auth-required`. Returns true if a listener responded. */
+    ask(reason: Reason): boolean;
+    /** Returns the token that a listener provided, but only once. */
+    take(): Promise<TokenInput> | undefined;
+  };
   /** Seals a token for an event. */
-  readonly seal: (bearer: Bearer) => SealedToken;
-  /** Returns false if the token belongs to another user. `isFromPage`: the page has supplied it. */
-  readonly isSameUser: (bearer: Bearer, isFromPage: boolean) => boolean;
+  readonly door: { seal(bearer: Bearer): SealedToken };
+  readonly token: {
+    /** Returns false if the token belongs to another user. `isFromPage`: the page has supplied it. */
+    isSameUser(bearer: Bearer, isFromPage: boolean): boolean;
+  };
 }
 
 export type SignInMachine = Machine<AuthModel, AuthEvent, FlowEvent, Effect>;
@@ -319,7 +324,7 @@ export interface AuthSession {
   signOut(of?: string): Promise<void>;
   /** After a sign-out, allows tokens to be requested from the page again. While the page fails, asks it sooner. */
   allow(): void;
-  /** Returns the session's form. The first call creates the form with `create` (`createLoginForm` of `form.ts`). */
+  /** Returns the session's form. The first call creates the form with `create` (`FormRequests` of `form.ts`). */
   form(create: (host: FormHost) => LoginForm): LoginForm;
   /** Stops reports to this uploader. The session ends one task after the last uploader has called `close()`. */
   close(): void;

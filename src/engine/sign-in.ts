@@ -1,6 +1,6 @@
 // Session and form for `<secure-uploader-login>`. Only that element loads this module.
 
-import { createLoginForm } from '../auth/form.ts';
+import { FormRequests } from '../auth/form.ts';
 import { openAuthSession } from '../auth/session.ts';
 import type { AuthSession, LoginForm } from '../auth/types.ts';
 import type { Report } from '../core/changes.ts';
@@ -21,7 +21,7 @@ export interface SignIn {
 export function openSignIn(settings: Settings, report?: Report): SignIn {
   const deps = { post: createPost(settings), report: report ?? (() => undefined), isSessionEnough: !!report };
   const session = openAuthSession(settings, deps);
-  const form = session.form(createLoginForm);
+  const form = session.form((host) => new FormRequests(host));
   if (report) session.signIn();
   return { session, form };
 }

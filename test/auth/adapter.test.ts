@@ -1,6 +1,6 @@
 // The example adapter of docs/authentication.md, with a service that uses other paths and field names.
 import { expect } from '@open-wc/testing';
-import { createLoginForm } from '../../src/auth/form.ts';
+import { FormRequests } from '../../src/auth/form.ts';
 import type { AdapterAnswer, AuthOptions } from '../../src/core/auth-options.ts';
 import { closeAll, failuresOf, forever } from './open-session.ts';
 import { fixtures, openSilent, signInReaches } from './scripted.ts';
@@ -53,7 +53,7 @@ describe('a service with other names', () => {
       authOptions: { ...authOptions, adapter },
     } as const;
     const opened = openSilent([], input);
-    const form = opened.session.form(createLoginForm);
+    const form = opened.session.form((host) => new FormRequests(host));
     opened.session.signIn();
     form.logIn({ email: 'tom@example.com', password: 'p' });
     await signInReaches(opened, 'choose');

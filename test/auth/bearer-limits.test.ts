@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { timesOf } from '../../src/auth/settings.ts';
-import { createKeeper, type Keeper, readBearer } from '../../src/auth/token.ts';
+import { CurrentToken, readBearer } from '../../src/auth/token.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { readTimeMs } from '../../src/core/read-time.ts';
@@ -76,10 +76,10 @@ describe('a token', () => {
     expect(readBearer({ token: 't', sub: 'ann' }, 1)).not.to.have.property('user');
   });
 
-  const keep = (lifetimeMs: number, more: { isAssumed?: boolean; user?: string } = {}): Keeper => {
-    const keeper = createKeeper();
-    keeper.keep({ value: 't', lifetimeMs, isAssumed: false, ...more });
-    return keeper;
+  const keep = (lifetimeMs: number, more: { isAssumed?: boolean; user?: string } = {}): CurrentToken => {
+    const current = new CurrentToken();
+    current.keep({ value: 't', lifetimeMs, isAssumed: false, ...more });
+    return current;
   };
 
   for (const [lifetimeMs, lastMs] of [
@@ -90,9 +90,9 @@ describe('a token', () => {
     it(`of ${lifetimeMs / 1000} s is used for ${lastMs / 1000} s`, async () => {
       const [known, assumed] = [keep(lifetimeMs), keep(lifetimeMs, { isAssumed: true })];
       await clock.pass(lastMs - 1);
-      expect(known.value()).to.equal('t');
+      expect(known.value).to.equal('t');
       await clock.pass(1);
-      expect([known.value(), assumed.value()]).to.deep.equal([undefined, 't']);
+      expect([known.value, assumed.value]).to.deep.equal([undefined, 't']);
     });
 
   for (const [lifetimeMs, jitter, dueMs] of [
@@ -103,15 +103,15 @@ describe('a token', () => {
   ] as const)
     it(`of ${lifetimeMs / 1000} s is renewed after ${dueMs / 1000} s with a jitter of ${jitter}`, async () => {
       Math.random = () => jitter;
-      const keeper = keep(lifetimeMs);
+      const current = keep(lifetimeMs);
       await clock.pass(dueMs - 1);
-      expect(keeper.isDue()).to.equal(false);
+      expect(current.isDue).to.equal(false);
       await clock.pass(1);
-      expect(keeper.isDue()).to.equal(true);
+      expect(current.isDue).to.equal(true);
     });
 
   it('is kept with its expiry and its user until it is deleted', () => {
-    const keeper = createKeeper();
+    const current = new CurrentToken();
     const nothing = {
       value: undefined,
       isDue: false,
@@ -119,13 +119,8 @@ describe('a token', () => {
       expiresAt: undefined,
     };
     const seen = (): object => {
-      const { value, isDue, isRejected, expiresAt } = keeper;
-      return {
-        value: value(),
-        isDue: isDue(),
-        isRejected: isRejected(),
-        expiresAt: expiresAt(),
-      };
+      const { value, isDue, isRejected, expiresAt } = current;
+      return { value, isDue, isRejected, expiresAt };
     };
     const bearer = (user?: string) => ({
       value: 't',
@@ -134,25 +129,25 @@ describe('a token', () => {
       ...(user && { user }),
     });
     expect(seen()).to.deep.equal(nothing);
-    keeper.reject('t');
-    expect(keeper.isRejected()).to.equal(false);
-    expect(keeper.isSameUser(bearer('ann'), false)).to.equal(true);
-    keeper.keep(bearer('ann'));
+    current.reject('t');
+    expect(current.isRejected).to.equal(false);
+    expect(current.isSameUser(bearer('ann'), false)).to.equal(true);
+    current.keep(bearer('ann'));
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     expect(seen()).to.deep.equal({ ...nothing, value: 't', expiresAt });
     expect(
-      [bearer('ann'), bearer(), bearer('bob')].map((one) => keeper.isSameUser(one, false)),
+      [bearer('ann'), bearer(), bearer('bob')].map((one) => current.isSameUser(one, false)),
     ).to.deep.equal([true, true, false]);
-    keeper.reject('t');
-    expect(keeper.isRejected()).to.equal(true);
-    keeper.keep(bearer());
-    expect(keeper.isRejected()).to.equal(false);
-    expect(keeper.isSameUser(bearer('bob'), false), 'the user of before still counts').to.equal(false);
-    keeper.keep({ ...bearer(), isAssumed: true });
-    expect(keeper.expiresAt()).to.equal(undefined);
-    keeper.forget();
+    current.reject('t');
+    expect(current.isRejected).to.equal(true);
+    current.keep(bearer());
+    expect(current.isRejected).to.equal(false);
+    expect(current.isSameUser(bearer('bob'), false), 'the user of before still counts').to.equal(false);
+    current.keep({ ...bearer(), isAssumed: true });
+    expect(current.expiresAt).to.equal(undefined);
+    current.forget();
     expect(seen()).to.deep.equal(nothing);
-    expect(keeper.isSameUser(bearer('bob'), false)).to.equal(true);
+    expect(current.isSameUser(bearer('bob'), false)).to.equal(true);
   });
 });
 

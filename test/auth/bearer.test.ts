@@ -1,6 +1,6 @@
 // Reading of tokens and their expiry, and stored tokens.
 import { expect } from '@open-wc/testing';
-import { createKeeper, type Keeper, readBearer } from '../../src/auth/token.ts';
+import { CurrentToken, readBearer } from '../../src/auth/token.ts';
 import type { Bearer } from '../../src/auth/types.ts';
 import { skipTime } from '../support/clock.ts';
 
@@ -101,10 +101,10 @@ describe('reading a token', () => {
 });
 
 describe('a stored token', () => {
-  const keep = (lifetimeMs: number, isAssumed = false): Keeper => {
-    const keeper = createKeeper();
-    keeper.keep({ value: 't', lifetimeMs, isAssumed });
-    return keeper;
+  const keep = (lifetimeMs: number, isAssumed = false): CurrentToken => {
+    const current = new CurrentToken();
+    current.keep({ value: 't', lifetimeMs, isAssumed });
+    return current;
   };
   let undo: () => void = () => undefined;
   const wait = (ms: number): void => {
@@ -113,32 +113,32 @@ describe('a stored token', () => {
   afterEach(() => undo());
 
   it('is returned while it is valid, and is due before its expiry', () => {
-    expect([keep(600_000).value(), keep(600_000).isDue()]).to.deep.equal(['t', false]);
+    expect([keep(600_000).value, keep(600_000).isDue]).to.deep.equal(['t', false]);
     const ending = keep(600_000);
     wait(550_000);
-    expect([ending.value(), ending.isDue()]).to.deep.equal(['t', true]);
+    expect([ending.value, ending.isDue]).to.deep.equal(['t', true]);
   });
 
   it('is not returned after its expiry, unless that was assumed', () => {
     const [known, assumed] = [keep(1000), keep(1000, true)];
     wait(2000);
-    expect(known.value()).to.equal(undefined);
-    expect([assumed.value(), assumed.isDue()]).to.deep.equal(['t', true]);
+    expect(known.value).to.equal(undefined);
+    expect([assumed.value, assumed.isDue]).to.deep.equal(['t', true]);
   });
 
   it('is expired once it was refused, but only if it was this one', () => {
-    const keeper = keep(600_000);
-    keeper.reject('another');
-    expect(keeper.value()).to.equal('t');
-    keeper.reject('t');
-    expect([keeper.value(), keeper.isDue()]).to.deep.equal([undefined, true]);
+    const current = keep(600_000);
+    current.reject('another');
+    expect(current.value).to.equal('t');
+    current.reject('t');
+    expect([current.value, current.isDue]).to.deep.equal([undefined, true]);
   });
 
   it('is not visible in its holder', () => {
-    const keeper = createKeeper();
-    keeper.keep({ value: 'secret-token', lifetimeMs: 1e6, isAssumed: false });
-    expect(JSON.stringify(keeper) + String(keeper) + JSON.stringify(Object.entries(keeper))).not.to.contain(
-      'secret',
-    );
+    const current = new CurrentToken();
+    current.keep({ value: 'secret-token', lifetimeMs: 1e6, isAssumed: false });
+    expect(
+      JSON.stringify(current) + String(current) + JSON.stringify(Object.entries(current)),
+    ).not.to.contain('secret');
   });
 });

@@ -1,7 +1,7 @@
 // What calls to the service show about it.
 
 import { expect } from '@open-wc/testing';
-import { createEvidence } from '../../src/auth/evidence.ts';
+import { CallEvidence } from '../../src/auth/evidence.ts';
 import { type ErrorCode, UploaderError } from '../../src/core/errors.ts';
 import { stopClock } from '../support/clock.ts';
 import { deferred, rejection } from '../support/collect.ts';
@@ -15,7 +15,7 @@ describe('the calls of a session show', () => {
   async function shownAfter(...outcomes: readonly (readonly [outcome: unknown, ms: number])[]) {
     const clock = stopClock();
     try {
-      const evidence = createEvidence();
+      const evidence = new CallEvidence();
       for (const [outcome, ms] of outcomes) {
         if (outcome === 'answer') expect(await evidence.watch(async () => 'result')).to.equal('result');
         else expect(await rejection(evidence.watch(() => Promise.reject(outcome)))).to.equal(outcome);
@@ -45,7 +45,7 @@ describe('the calls of a session show', () => {
   });
 
   it('one failure if they run at the same time, because they may share a connection', async () => {
-    const evidence = createEvidence();
+    const evidence = new CallEvidence();
     const calls = [deferred<void>(), deferred<void>(), deferred<void>()];
     const results = calls.map(({ promise }) => rejection(evidence.watch(() => promise)));
     for (const { reject } of calls) reject(outage);

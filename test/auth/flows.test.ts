@@ -130,11 +130,9 @@ describe('a token request to the page', () => {
       return 'one';
     };
     expect(await askedBy({ getToken })).to.deep.equal(['page-token', 'one', 300_000]);
-    const askPage = (reason: string): Promise<string> => {
-      reasons.push(reason);
-      return Promise.resolve('two');
-    };
-    expect(await askedBy({}, { askPage })).to.deep.equal(['page-token', 'two', 300_000]);
+    const ask = (reason: string): boolean => reasons.push(reason) > 0;
+    const take = (): Promise<string> | undefined => (reasons.length > 1 ? Promise.resolve('two') : undefined);
+    expect(await askedBy({}, { offer: { ask, take } })).to.deep.equal(['page-token', 'two', 300_000]);
     expect(reasons).to.deep.equal(['expired', 'expired']);
   });
 
@@ -180,12 +178,12 @@ describe('a token request to the page', () => {
 
   it('uses a token that a listener of auth-required has offered first', async () => {
     const offers = ['offered', undefined];
-    const takeOffer = (): Promise<string> | undefined => {
+    const take = (): Promise<string> | undefined => {
       const offer = offers.shift();
       return offer === undefined ? undefined : Promise.resolve(offer);
     };
     for (const token of ['offered', 'own'])
-      expect(await askedBy({ getToken: () => 'own' }, { takeOffer })).to.deep.equal([
+      expect(await askedBy({ getToken: () => 'own' }, { offer: { ask: () => false, take } })).to.deep.equal([
         'page-token',
         token,
         300_000,
@@ -240,7 +238,7 @@ describe('a token request to the page', () => {
   });
 
   it('that gets the token of another user rejects it', async () => {
-    expect(await askedBy({ getToken: () => 't' }, { isSameUser: () => false })).to.deep.equal({
+    expect(await askedBy({ getToken: () => 't' }, { token: { isSameUser: () => false } })).to.deep.equal({
       type: 'other-user',
     });
   });
@@ -263,7 +261,7 @@ describe('a code', () => {
   it('results in no token of another user, for which the next request requires the user', async () => {
     const { events, run, flows } = create(
       { clientId: crypto.randomUUID() },
-      { ...answering({ status: 200, body: { token: 't' } }), isSameUser: () => false },
+      { ...answering({ status: 200, body: { token: 't' } }), token: { isSameUser: () => false } },
     );
     run({ type: 'redeem', grant: grantOf() });
     await until(() => events.length > 0);

@@ -1,6 +1,6 @@
 // Sign-in by a form in an uploader: form and uploads use the same session.
 import { expect } from '@open-wc/testing';
-import { createLoginForm } from '../../src/auth/form.ts';
+import { FormRequests } from '../../src/auth/form.ts';
 import type { PostAnswer } from '../../src/core/auth-options.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -22,7 +22,7 @@ const local = { auth: 'local', authOptions: { loginSendsChallenge: true } } as c
 async function openReal(input: SettingsInput): Promise<WithForm> {
   const { baseUrl } = await findReference();
   const opened = open({ baseUrl, ...input }, {}, createPost(createSettings({ baseUrl })));
-  return { ...opened, form: opened.session.form(createLoginForm) };
+  return { ...opened, form: opened.session.form((host) => new FormRequests(host)) };
 }
 
 describe('a form within an uploader', () => {

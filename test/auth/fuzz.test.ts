@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
 import { redeem } from '../../src/auth/authorize.ts';
-import { createTokenDoor, readBearer } from '../../src/auth/token.ts';
+import { readBearer, TokenDoor } from '../../src/auth/token.ts';
 import type { Bearer, FlowEvent } from '../../src/auth/types.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { ERROR_CODES } from '../../src/core/error-codes.ts';
@@ -12,7 +12,7 @@ import { runs } from '../support/scope.ts';
 
 const settings = createSettings({ baseUrl: 'https://api.test' });
 const forever = new AbortController().signal;
-const door = createTokenDoor();
+const door = new TokenDoor();
 
 function isTrue(outcome: FlowEvent, status: number): boolean {
   if (outcome.type === 'token') {

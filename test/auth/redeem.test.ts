@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { redeem } from '../../src/auth/authorize.ts';
-import { createTokenDoor, readBearer } from '../../src/auth/token.ts';
+import { readBearer, TokenDoor } from '../../src/auth/token.ts';
 import type { FlowEvent } from '../../src/auth/types.ts';
 import type { PostAnswer } from '../../src/core/auth-options.ts';
 import { createSettings } from '../../src/core/config.ts';
@@ -10,7 +10,7 @@ import { UploaderError } from '../../src/core/errors.ts';
 import { forever } from './open-session.ts';
 
 const settings = createSettings({ baseUrl: 'https://service.example' });
-const door = createTokenDoor();
+const door = new TokenDoor();
 let count = 0;
 
 async function outcomeOf(answer: PostAnswer | Error): Promise<unknown> {

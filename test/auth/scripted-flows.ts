@@ -1,7 +1,7 @@
 // Runs effects of the sign-in table without a session, and records the events that they cause.
 
-import { createFlows, type Flows } from '../../src/auth/flows.ts';
-import { createTokenDoor } from '../../src/auth/token.ts';
+import { Flows } from '../../src/auth/flows.ts';
+import { TokenDoor } from '../../src/auth/token.ts';
 import type { Effect, FlowContext, FlowEvent } from '../../src/auth/types.ts';
 import type { PostAnswer } from '../../src/core/auth-options.ts';
 import { AUTH_TIMES } from '../../src/core/auth-times.ts';
@@ -19,7 +19,7 @@ export const grantOf = (): { readonly code: string; readonly verifier: string; r
 export const answering = (answer: PostAnswer): Partial<FlowContext> => ({ post: async () => answer });
 
 /** Takes tokens out of events. */
-export const door = createTokenDoor();
+export const door = new TokenDoor();
 
 const { random } = Math;
 const stops: AbortController[] = [];
@@ -43,16 +43,15 @@ export function create(input: SettingsInput = {}, more: Partial<FlowContext> = {
   const events: FlowEvent[] = [];
   const stop = new AbortController();
   stops.push(stop);
-  const flows = createFlows({
+  const flows = new Flows({
     settings: createSettings({ baseUrl: 'https://service.test', ...input }),
     post: () => new Promise(() => undefined),
     times: AUTH_TIMES,
     sessionKey: crypto.randomUUID(),
     user: new CurrentUser(),
-    askPage: () => undefined,
-    takeOffer: () => undefined,
-    seal: door.seal,
-    isSameUser: () => true,
+    offer: { ask: () => false, take: () => undefined },
+    token: { isSameUser: () => true },
+    door,
     ...more,
   });
   return {

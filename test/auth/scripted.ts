@@ -1,5 +1,5 @@
 // Sessions with scripted responses of the service. Sign-in uses a page that responds immediately, or a form.
-import { createLoginForm } from '../../src/auth/form.ts';
+import { FormRequests } from '../../src/auth/form.ts';
 import type { AuthDeps, LoginForm } from '../../src/auth/types.ts';
 import type { Post, PostAnswer } from '../../src/core/auth-options.ts';
 import type { AuthTimes } from '../../src/core/auth-times.ts';
@@ -60,7 +60,7 @@ export function openForm(
 ): WithForm & Pick<ReturnType<typeof follow>, 'sent'> {
   const { post, sent } = follow(script);
   const opened = open({ auth: 'local', ...input }, {}, post);
-  return { ...opened, sent, form: opened.session.form(createLoginForm) };
+  return { ...opened, sent, form: opened.session.form((host) => new FormRequests(host)) };
 }
 
 /** Resolves when sign-in is in `state`. */

@@ -1,7 +1,7 @@
 // The way of a token to its session, past everything that sees the events and effects of sign-in.
 
 import { expect } from '@open-wc/testing';
-import { createTokenDoor } from '../../src/auth/token.ts';
+import { TokenDoor } from '../../src/auth/token.ts';
 import type { LoginForm } from '../../src/auth/types.ts';
 import { skipTime } from '../support/clock.ts';
 import { closeAll, forever, open } from './open-session.ts';
@@ -46,7 +46,7 @@ describe('a session', () => {
 
 describe('a sealed token', () => {
   it('is taken once, through the door that sealed it, and shows only its lifetime', () => {
-    const [door, other] = [createTokenDoor(), createTokenDoor()];
+    const [door, other] = [new TokenDoor(), new TokenDoor()];
     const bearer = { value: 'secret', lifetimeMs: 5, isAssumed: false };
     const sealed = door.seal(bearer);
     expect(JSON.stringify(sealed)).to.equal('{"lifetimeMs":5}');

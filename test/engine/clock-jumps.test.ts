@@ -1,7 +1,7 @@
 // During an upload, a user or a time server sets the system clock two hours ahead or back.
 
 import { expect } from '@open-wc/testing';
-import { createKeeper } from '../../src/auth/token.ts';
+import { CurrentToken } from '../../src/auth/token.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { Host } from '../../src/core/host.ts';
 import { connect } from '../../src/engine/connection.ts';
@@ -118,15 +118,15 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
     });
 
     it('when a token is renewed, and when it expires', async () => {
-      const keeper = createKeeper();
-      keeper.keep({ value: 't', lifetimeMs: 100_000, isAssumed: false });
+      const current = new CurrentToken();
+      current.keep({ value: 't', lifetimeMs: 100_000, isAssumed: false });
       clock.jump(jumpMs);
       await clock.pass(75_000);
-      expect([keeper.isDue(), keeper.value()]).to.deep.equal([false, 't']);
+      expect([current.isDue, current.value]).to.deep.equal([false, 't']);
       await clock.pass(8000);
-      expect([keeper.isDue(), keeper.value()]).to.deep.equal([true, 't']);
+      expect([current.isDue, current.value]).to.deep.equal([true, 't']);
       await clock.pass(19_000);
-      expect(keeper.value()).to.equal(undefined);
+      expect(current.value).to.equal(undefined);
     });
 
     it('how long a failed renewal delays the next one', async () => {

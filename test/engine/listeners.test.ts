@@ -1,7 +1,7 @@
 // A listener may call any command. Most tests call one command in one event of an upload.
 
 import { expect } from '@open-wc/testing';
-import { createLoginForm } from '../../src/auth/form.ts';
+import { FormRequests } from '../../src/auth/form.ts';
 import { openAuthSession } from '../../src/auth/session.ts';
 import type { AuthSession } from '../../src/auth/types.ts';
 import type { Post } from '../../src/core/auth-options.ts';
@@ -171,7 +171,7 @@ function createWithSignIn(): World {
   users.set(engine, () => {
     for (const session of sessions) {
       const { required, state } = session.snapshot;
-      const form = session.form(createLoginForm);
+      const form = session.form((host) => new FormRequests(host));
       if (required && state === 'signed-out') session.signIn();
       if (required && state === 'prompt') form.logIn({ email: 'ann@example.com', password: 'secret' });
       if (required && state === 'answer') form.answer('123456');

@@ -23,17 +23,22 @@ export class ScriptedSignIn {
       const { calls, put } = service;
       const { auth } = connection;
       const said = (): Partial<Snapshot> => (settings.baseUrl === baseUrl ? this.#said : {});
-      const scripted: AuthSession = Object.create(auth, {
-        snapshot: { get: () => ({ ...auth.snapshot, ...said() }) },
-        subscribe: {
-          value: (listener: () => void) => {
-            this.#listeners.add(listener);
-            return () => this.#listeners.delete(listener);
-          },
+      const scripted: AuthSession = {
+        get snapshot() {
+          return { ...auth.snapshot, ...said() };
         },
-        signOut: { value: (...given: Parameters<AuthSession['signOut']>) => auth.signOut(...given) },
-        close: { value: () => auth.close() },
-      });
+        subscribe: (listener) => {
+          this.#listeners.add(listener);
+          return () => this.#listeners.delete(listener);
+        },
+        withToken: auth.withToken,
+        signIn: (...way) => auth.signIn(...way),
+        cancel: () => auth.cancel(),
+        signOut: (of) => auth.signOut(of),
+        allow: () => auth.allow(),
+        form: (create) => auth.form(create),
+        close: () => auth.close(),
+      };
       return { ...connection, auth: scripted, calls, put };
     };
   }
