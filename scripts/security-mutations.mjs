@@ -181,8 +181,9 @@ export const mutations = [
     rule: 'S1',
     says: 'The token is in one private variable, and no property or setting returns it: never in an attribute, the DOM, an event, storage, a URL, a log or an error',
     file: 'src/auth/shared-session.ts',
-    before: '  get snapshot(): AuthSnapshot {\n    return this.#snapshot;',
-    after: '  get snapshot(): AuthSnapshot {\n    return { ...this.#snapshot, token: this.#token.value };',
+    before: 'const snapshot = (): AuthSnapshot => this.#snapshot;',
+    after:
+      'const snapshot = (): AuthSnapshot => ({ ...this.#snapshot, token: this.#token.value }) as AuthSnapshot;',
     test: 'test/auth/session.test.ts',
     title: 'exposes no secret',
   },
