@@ -33,7 +33,7 @@ export async function openBatch(c: Context, files: readonly object[]): Promise<E
   const response = await c.call('batch', { body: { open: files } });
   for (const answer of listIn(response) ? answersOf({ ...response, status: 200 }) : []) {
     const session = isOk(answer) ? dialect.sessionOf(answer) : undefined;
-    if (session !== undefined) c.toCancel.push(session);
+    if (session !== undefined) c.sessionsToCancel.push(session);
   }
   return response;
 }

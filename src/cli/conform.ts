@@ -56,34 +56,40 @@ export async function conform(options: Options): Promise<Report> {
   const checks = CHECKS.filter(({ id }) => id.includes(only));
   if (checks.length === 0) throw new Error(`--only: there is no check "${only}"`);
   const context = new Context(options);
-  const opened = await context.opened();
-  if (opened.error) throw new Error(opened.error);
-  if (opened.status === 401)
+  const openResponse = await context.openOnce();
+  if (openResponse.error) throw new Error(openResponse.error);
+  if (openResponse.status === 401)
     throw new Error(`401: ${token ? 'another' : 'a'} token is needed (--token-file)`);
-  if (isOfAnother(opened))
-    throw new Error(
-      `${opened.status}: no upload session can be opened at ${context.urlOf('open')}. Check --base-url and --session-path.`,
-    );
+  if (isOfAnother(openResponse)) {
+    const failure = `${openResponse.status}: no upload session can be opened at ${context.urlOf('open')}`;
+    throw new Error(`${failure}. Check --base-url and --session-path.`);
+  }
   const results: Result[] = [];
   for (const check of checks) {
     const { id, title, expected, section } = check;
     const finding = await run(check, context);
-    results.push({ id, title, expected, docs: `docs/service.md#${section}`, ...shownBy(context, finding) });
+    results.push({
+      id,
+      title,
+      expected,
+      docs: `docs/service.md#${section}`,
+      ...redactFinding(context, finding),
+    });
   }
   // The results are complete. A service drops the sessions that stay after a while.
   await context.cleanUp().catch(() => undefined);
   const countOf = (outcome: Finding['outcome']): number =>
     results.filter((result) => result.outcome === outcome).length;
   const counts = { passed: countOf('pass'), failed: countOf('fail'), skipped: countOf('skip') };
-  const { settings, shown } = context;
+  const { settings, redactor } = context;
   const reasons = [origin ? '' : 'no --origin', hash === 'blake3' ? '--hash' : '', only ? '--only' : ''];
   const unchecked = reasons.filter(Boolean).join(', ');
   return {
     ...counts,
     results,
     unchecked,
-    html: shown.text(settings.html),
-    profile: shown.text(settings.profile),
+    html: redactor.text(settings.html),
+    profile: redactor.text(settings.profile),
   };
 }
 
@@ -91,15 +97,15 @@ export async function conform(options: Options): Promise<Report> {
  * True for the response of another server or path: of a web site (HTML), or an error that lacks the field of the interface. From
  * 500 on, HTML comes from a proxy in front of the service.
  */
-const isOfAnother = (opened: Exchange): boolean =>
-  (opened.status < 500 && String(opened.headers['content-type']).startsWith('text/html')) ||
-  isFromElsewhere(answerFor(undefined, opened));
+const isOfAnother = (response: Exchange): boolean =>
+  (response.status < 500 && String(response.headers['content-type']).startsWith('text/html')) ||
+  isFromElsewhere(answerFor(undefined, response));
 
 /** Returns a finding without secrets and control characters. */
-const shownBy = ({ shown }: Context, { outcome, received, setting }: Finding): Finding => ({
+const redactFinding = ({ redactor }: Context, { outcome, received, setting }: Finding): Finding => ({
   outcome,
-  received: shown.line(received),
-  ...(setting !== undefined && { setting: shown.line(setting) }),
+  received: redactor.line(received),
+  ...(setting !== undefined && { setting: redactor.line(setting) }),
 });
 
 async function run({ run }: Check, context: Context): Promise<Finding> {

@@ -7,12 +7,12 @@ import { isBelow } from '../service/http.ts';
 import { isFields, readPauseMs, SESSION_HEADER, sessionBody } from '../service/wire.ts';
 import { listIn, openBatch } from './batches.ts';
 import type { Dialect, Entry, Piece, Upload } from './dialect.ts';
-import { answerFor, type Exchange, exchange, type Outgoing } from './exchange.ts';
+import { answerFor, type Exchange, exchange, type OutgoingRequest } from './exchange.ts';
 import { describe, isOk, Skip } from './finding.ts';
 import { negotiate } from './negotiate.ts';
 import type { Options } from './options.ts';
+import { Redactor } from './redactor.ts';
 import { FoundSettings } from './settings.ts';
-import { Shown } from './shown.ts';
 import { type Address, targetOf } from './target.ts';
 
 export type Operation = 'open' | 'presign' | 'commit' | 'cancel' | 'batch';
@@ -23,7 +23,7 @@ export interface Round {
   readonly upload: Upload;
   readonly puts: readonly Exchange[];
   /** The presign request for the same chunks after their upload. */
-  readonly again: Exchange;
+  readonly secondPresign: Exchange;
   /** The responses to the commit: those that accept it (202), then the final one. Empty if there is no commit. */
   readonly commits: readonly Exchange[];
 }
@@ -36,39 +36,39 @@ interface CallOptions {
   readonly origin?: string | undefined;
 }
 
-const SMALL_PART = 1000;
+const SMALL_PART_BYTES = 1000;
 /** S3 requires this size of all parts but the last. */
-const S3_PART = 5 * 2 ** 20;
-const LAST_PART = 500;
+const S3_PART_BYTES = 5 * 2 ** 20;
+const LAST_PART_BYTES = 500;
 const LONGEST_PAUSE_MS = 10_000;
-const ABSENT: readonly number[] = [404, 405, 501];
+const ABSENT_STATUSES: readonly number[] = [404, 405, 501];
 
 export class Context {
   readonly options: Options;
   readonly settings: FoundSettings;
-  readonly shown: Shown;
+  readonly redactor: Redactor;
   /** Aborts when the time of the run is over. */
   readonly signal: AbortSignal;
   /** All responses of the service with the status 429 or 503. */
   readonly slowDowns: Exchange[] = [];
   /** The response to the first presign request, sent as the uploader does by default. */
   firstPresign: Exchange | undefined;
-  partBytes = SMALL_PART;
+  partBytes = SMALL_PART_BYTES;
   /** Sessions that are canceled at the end. */
-  readonly toCancel: string[] = [];
+  readonly sessionsToCancel: string[] = [];
   readonly #once = new Map<string, Promise<unknown>>();
 
   constructor(options: Options) {
     this.options = options;
     this.settings = new FoundSettings(options);
-    this.shown = new Shown(options.token, options.secondToken);
+    this.redactor = new Redactor(options.token, options.secondToken);
     this.signal = AbortSignal.timeout(options.limitMs);
   }
 
   /** Runs a step at its first call, and returns its result at each call. */
   once<T>(key: string, step: () => Promise<T>): Promise<T> {
-    const running = this.#once.get(key) as Promise<T> | undefined;
-    const result = running ?? step();
+    const runningStep = this.#once.get(key) as Promise<T> | undefined;
+    const result = runningStep ?? step();
     this.#once.set(key, result);
     return result;
   }
@@ -96,8 +96,8 @@ export class Context {
     return operation === 'open' || operation === 'batch' ? names : [...names, SESSION_HEADER];
   }
 
-  async call(operation: Operation, given: CallOptions = {}): Promise<Exchange> {
-    const { session, body, token, origin } = { ...this.options, ...given };
+  async call(operation: Operation, callOptions: CallOptions = {}): Promise<Exchange> {
+    const { session, body, token, origin } = { ...this.options, ...callOptions };
     const { authHeader, authScheme } = this.options;
     const credentials = authScheme ? `${authScheme} ${token}` : String(token);
     const headers = {
@@ -128,11 +128,11 @@ export class Context {
     target?: Address,
   ): Promise<Exchange> {
     if (origin === undefined) throw new Skip('pass --origin to check CORS');
-    const asked = [...names].sort().join(',');
+    const headerList = [...names].sort().join(',');
     const headers = {
       origin,
       'access-control-request-method': method,
-      ...(asked && { 'access-control-request-headers': asked }),
+      ...(headerList && { 'access-control-request-headers': headerList }),
     };
     return this.once(`preflight ${method} ${url} ${origin}`, () =>
       this.#send({ method: 'OPTIONS', url, headers }, target),
@@ -145,7 +145,7 @@ export class Context {
    */
   async require(operation: Operation): Promise<void> {
     this.urlOf(operation);
-    if (this.options.given.includes(operation)) return;
+    if (this.options.requiredOperations.includes(operation)) return;
     if (!(await this.#isAbsent(operation))) return;
     // Something else may have responded, or the operation with mistakes.
     const response = operation === 'batch' ? ` (${describe(await this.batch())})` : '';
@@ -154,30 +154,30 @@ export class Context {
 
   async #isAbsent(operation: Operation): Promise<boolean> {
     if (operation === 'batch') {
-      const first = await this.batch();
-      return !isOk(first) || listIn(first) === undefined;
+      const batchResponse = await this.batch();
+      return !isOk(batchResponse) || listIn(batchResponse) === undefined;
     }
-    const response = operation === 'commit' ? (await this.round()).commits[0] : await this.canceled();
-    return !response || ABSENT.includes(response.status);
+    const response = operation === 'commit' ? (await this.round()).commits[0] : await this.cancelOnce();
+    return !response || ABSENT_STATUSES.includes(response.status);
   }
 
   /** Throws `Skip` if the service has no batches, or if one of a single file fails: `batch-status` says why. */
   async requireBatch(): Promise<void> {
     await this.require('batch');
-    const first = await this.batch();
-    if (first.status !== 200 || !listIn(first)) throw new Skip('a batch of one file fails');
+    const batchResponse = await this.batch();
+    if (batchResponse.status !== 200 || !listIn(batchResponse)) throw new Skip('a batch of one file fails');
   }
 
   /** The response to the first batch, which opens a file. */
   batch = (): Promise<Exchange> =>
     this.once('file in a batch', async () => {
       const dialect = await this.dialect();
-      const file = { ...this.sessionBody(), ...dialect.presignBody([this.piece(SMALL_PART)]) };
+      const file = { ...this.sessionBody(), ...dialect.presignBody([this.piece(SMALL_PART_BYTES)]) };
       return openBatch(this, [file]);
     });
 
   /** The response to the first cancellation. */
-  canceled = (): Promise<Exchange> =>
+  cancelOnce = (): Promise<Exchange> =>
     this.once('canceled', async () => {
       const dialect = await this.dialect();
       return this.call('cancel', { session: dialect.sessionOf(await this.open()) });
@@ -186,11 +186,11 @@ export class Context {
   sessionBody(change: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
     const { parentId, fields } = this.options;
     const fileName = `conform-${randomBytes(6).toString('hex')}.bin`;
-    return { ...fields, ...sessionBody({ parentId, fileName, fileSize: SMALL_PART }), ...change };
+    return { ...fields, ...sessionBody({ parentId, fileName, fileSize: SMALL_PART_BYTES }), ...change };
   }
 
   /** The first session. */
-  opened = (): Promise<Exchange> => this.once('opened', () => this.open());
+  openOnce = (): Promise<Exchange> => this.once('opened', () => this.open());
 
   async open(change: Readonly<Record<string, unknown>> = {}): Promise<Exchange> {
     return this.call('open', { body: this.sessionBody(change) });
@@ -215,16 +215,16 @@ export class Context {
   /** Opens a session for a file of these sizes, and resolves with the value of its header. */
   async session(fileBytes: number): Promise<string> {
     const dialect = await this.dialect();
-    const opened = await this.open({ file_size: fileBytes });
-    const session = isOk(opened) ? dialect.sessionOf(opened) : undefined;
-    if (session === undefined) throw new Skip(`no session: ${describe(opened)}`);
-    this.toCancel.push(session);
+    const response = await this.open({ file_size: fileBytes });
+    const session = isOk(response) ? dialect.sessionOf(response) : undefined;
+    if (session === undefined) throw new Skip(`no session: ${describe(response)}`);
+    this.sessionsToCancel.push(session);
     return session;
   }
 
-  async presign(session: string, pieces: readonly Piece[], given: CallOptions = {}): Promise<Exchange> {
+  async presign(session: string, pieces: readonly Piece[], callOptions: CallOptions = {}): Promise<Exchange> {
     const dialect = await this.dialect();
-    return this.call('presign', { session, body: dialect.presignBody(pieces), ...given });
+    return this.call('presign', { session, body: dialect.presignBody(pieces), ...callOptions });
   }
 
   /** Opens a session and presigns new chunks of these sizes. */
@@ -234,10 +234,10 @@ export class Context {
 
   async uploadOf(pieces: readonly Piece[]): Promise<Upload> {
     const session = await this.session(pieces.reduce((sum, { bytes }) => sum + bytes.length, 0));
-    const presigned = await this.presign(session, pieces);
-    if (!isOk(presigned)) throw new Skip(`presigning failed: ${describe(presigned)}`);
-    const entries = await this.entriesOf(presigned, pieces);
-    return { session, pieces, entries, presigned };
+    const presignResponse = await this.presign(session, pieces);
+    if (!isOk(presignResponse)) throw new Skip(`presigning failed: ${describe(presignResponse)}`);
+    const entries = await this.entriesOf(presignResponse, pieces);
+    return { session, pieces, entries, presignResponse };
   }
 
   async entriesOf(response: Exchange, pieces: readonly Piece[]): Promise<(Entry | undefined)[]> {
@@ -267,20 +267,20 @@ export class Context {
     return this.wait(readPauseMs(answerFor(undefined, response), LONGEST_PAUSE_MS) || 1000);
   }
 
-  async #send(request: Omit<Outgoing, 'signal' | 'target'>, target?: Address): Promise<Exchange> {
+  async #send(request: Omit<OutgoingRequest, 'signal' | 'target'>, target?: Address): Promise<Exchange> {
     const response = await exchange({ ...request, target, signal: this.signal });
-    this.shown.learn(response);
+    this.redactor.learn(response);
     return response;
   }
 
   async commit(
     upload: Upload,
     change: Readonly<Record<string, unknown>> = {},
-    given: CallOptions = {},
+    callOptions: CallOptions = {},
   ): Promise<Exchange> {
     const dialect = await this.dialect();
     const body = { ...dialect.commitBody(upload), ...change };
-    return this.call('commit', { session: upload.session, body, ...given });
+    return this.call('commit', { session: upload.session, body, ...callOptions });
   }
 
   /** Commits until the service has completed the file. Resolves with all responses. */
@@ -288,11 +288,11 @@ export class Context {
     const endMs = performance.now() + this.options.waitMs;
     const responses = [await this.commit(upload)];
     for (
-      let last = responses[0];
-      last && isPending(last) && performance.now() < endMs;
-      last = responses.at(-1)
+      let response = responses[0];
+      response && isPending(response) && performance.now() < endMs;
+      response = responses.at(-1)
     ) {
-      await this.#pause(last);
+      await this.#pause(response);
       responses.push(await this.commit(upload));
     }
     return responses;
@@ -301,32 +301,32 @@ export class Context {
   /** Uploads a file of two chunks. If the commit refuses small chunks, the first chunk gets 5 MiB. */
   round = (): Promise<Round> =>
     this.once('round', async () => {
-      const small = await this.#roundOf(SMALL_PART);
-      const [commit] = small.commits;
+      const smallRound = await this.#roundOf(SMALL_PART_BYTES);
+      const [firstCommit] = smallRound.commits;
       const isRefused = ({ status }: Exchange): boolean => [400, 413, 422].includes(status);
-      if (!commit || !isRefused(commit)) return small;
-      const large = await this.#roundOf(S3_PART);
-      const last = large.commits.at(-1);
-      if (!last || isRefused(last)) return small;
+      if (!firstCommit || !isRefused(firstCommit)) return smallRound;
+      const largeRound = await this.#roundOf(S3_PART_BYTES);
+      const lastCommit = largeRound.commits.at(-1);
+      if (!lastCommit || isRefused(lastCommit)) return smallRound;
       // The service accepts chunks of this size, and something else fails.
-      if (!isOk(last)) return large;
-      this.partBytes = S3_PART;
-      this.settings.setProfile('minChunkSize', String(S3_PART));
-      return large;
+      if (!isOk(lastCommit)) return largeRound;
+      this.partBytes = S3_PART_BYTES;
+      this.settings.setProfile('minChunkSize', String(S3_PART_BYTES));
+      return largeRound;
     });
 
   async #roundOf(partBytes: number): Promise<Round> {
-    const upload = await this.upload(partBytes, LAST_PART);
+    const upload = await this.upload(partBytes, LAST_PART_BYTES);
     const puts: Exchange[] = [];
     for (const [index, piece] of upload.pieces.entries())
       puts.push(await this.put(upload.entries[index], piece.bytes));
-    const again = await this.presign(upload.session, upload.pieces);
-    if (this.options.commitPath === undefined) return { upload, puts, again, commits: [] };
-    return { upload, puts, again, commits: await this.commitFully(upload) };
+    const secondPresign = await this.presign(upload.session, upload.pieces);
+    if (this.options.commitPath === undefined) return { upload, puts, secondPresign, commits: [] };
+    return { upload, puts, secondPresign, commits: await this.commitFully(upload) };
   }
 
   /** The completed upload. Throws `Skip` if the commit failed or does not exist. */
-  async committed(): Promise<Round & { readonly commit: Exchange }> {
+  async committedRound(): Promise<Round & { readonly commit: Exchange }> {
     await this.require('commit');
     const round = await this.round();
     const commit = round.commits.at(-1);
@@ -336,11 +336,11 @@ export class Context {
   }
 
   /** A session with one chunk that is stored and not committed. Each call creates a new one. */
-  async storedUpload(sizeBytes = LAST_PART): Promise<Upload> {
-    await this.committed();
+  async storedUpload(sizeBytes = LAST_PART_BYTES): Promise<Upload> {
+    await this.committedRound();
     const upload = await this.upload(sizeBytes);
-    const sent = await this.put(upload.entries[0], upload.pieces[0]?.bytes ?? new Uint8Array());
-    if (!isOk(sent)) throw new Skip(`the chunk was not stored: ${describe(sent)}`);
+    const putResponse = await this.put(upload.entries[0], upload.pieces[0]?.bytes ?? new Uint8Array());
+    if (!isOk(putResponse)) throw new Skip(`the chunk was not stored: ${describe(putResponse)}`);
     return upload;
   }
 
@@ -350,7 +350,7 @@ export class Context {
       () => true,
       () => false,
     );
-    if (hasCancel) for (const session of this.toCancel) await this.call('cancel', { session });
+    if (hasCancel) for (const session of this.sessionsToCancel) await this.call('cancel', { session });
   }
 }
 

@@ -32,7 +32,7 @@ export interface Upload {
   readonly session: string;
   readonly pieces: readonly Piece[];
   readonly entries: readonly (Entry | undefined)[];
-  readonly presigned: Exchange;
+  readonly presignResponse: Exchange;
 }
 
 /** Returns the entries of the chunks in a response as they are. */
@@ -49,8 +49,8 @@ export class Dialect {
     this.#origin = origin;
   }
 
-  sessionOf(opened: Exchange): string | undefined {
-    return sessionHeaderOf(answerFor(this.#origin, opened), this.profile) || undefined;
+  sessionOf(response: Exchange): string | undefined {
+    return sessionHeaderOf(answerFor(this.#origin, response), this.profile) || undefined;
   }
 
   encode(hash: string): string {

@@ -23,7 +23,7 @@ export interface Exchange {
   readonly durationMs: number;
 }
 
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -37,9 +37,16 @@ export interface Outgoing {
 const TIMEOUT_MS = 60_000;
 const MAX_BYTES = 8 * 2 ** 20;
 
-export function exchange({ method, url, headers = {}, body, target, signal }: Outgoing): Promise<Exchange> {
+export function exchange({
+  method,
+  url,
+  headers = {},
+  body,
+  target,
+  signal,
+}: OutgoingRequest): Promise<Exchange> {
   const startedMs = performance.now();
-  const end = (part: Partial<Exchange>): Exchange => ({
+  const exchangeWith = (part: Partial<Exchange>): Exchange => ({
     status: 0,
     headers: {},
     text: '',
@@ -61,31 +68,31 @@ export function exchange({ method, url, headers = {}, body, target, signal }: Ou
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       ...(target && { lookup: lookupOf(target) }),
     };
-    const outgoing = send(url, options, (response) => {
+    const request = send(url, options, (response) => {
       const parts: Buffer[] = [];
       let sizeBytes = 0;
       response.on('data', (part: Buffer) => {
         sizeBytes += part.length;
-        if (sizeBytes > MAX_BYTES) outgoing.destroy(new Error('the response is too large'));
+        if (sizeBytes > MAX_BYTES) request.destroy(new Error('the response is too large'));
         parts.push(part);
       });
-      response.on('error', ({ message }) => resolve(end({ error: message })));
+      response.on('error', ({ message }) => resolve(exchangeWith({ error: message })));
       response.on('end', () => {
         const text = Buffer.concat(parts).toString('utf8');
         const { statusCode: status = 0, headers } = response;
         const location = status >= 300 && status < 400 ? (headers.location ?? 'nowhere') : '';
-        resolve(end({ status, headers, text, json: parse(text), location }));
+        resolve(exchangeWith({ status, headers, text, json: parse(text), location }));
       });
     });
-    outgoing.on('error', ({ message }) => resolve(end({ error: `no response: ${message}` })));
-    outgoing.end(body);
+    request.on('error', ({ message }) => resolve(exchangeWith({ error: `no response: ${message}` })));
+    request.end(body);
   });
 }
 
 const lookupOf =
   ({ address, family }: Address): LookupFunction =>
-  (_host, { all }, done) =>
-    all ? done(null, [{ address, family }]) : done(null, address, family);
+  (_host, { all: isAllRequested }, callback) =>
+    isAllRequested ? callback(null, [{ address, family }]) : callback(null, address, family);
 
 function parse(text: string): unknown {
   try {
@@ -107,8 +114,8 @@ export const isReadable = ({ headers }: Exchange, origin: string): boolean =>
 
 /** Returns true if a page may read this response header. */
 export function isExposed({ headers }: Exchange, name: string): boolean {
-  const exposed = listOf(headers['access-control-expose-headers']);
-  return exposed.includes('*') || exposed.includes(name.toLowerCase());
+  const exposedNames = listOf(headers['access-control-expose-headers']);
+  return exposedNames.includes('*') || exposedNames.includes(name.toLowerCase());
 }
 
 /** Returns a response as the uploader reads it. In a page of another origin, it can read only the headers that are exposed. */
@@ -131,9 +138,9 @@ export function allowsMethod({ headers }: Exchange, method: string): boolean {
 
 /** Returns the request headers that the response to a preflight doesn't allow. `*` doesn't include `authorization`. */
 export function deniedHeaders({ headers }: Exchange, names: readonly string[]): string[] {
-  const allowed = listOf(headers['access-control-allow-headers']);
+  const allowedNames = listOf(headers['access-control-allow-headers']);
   return names.filter(
-    (name) => !allowed.includes(name) && (name === 'authorization' || !allowed.includes('*')),
+    (name) => !allowedNames.includes(name) && (name === 'authorization' || !allowedNames.includes('*')),
   );
 }
 
@@ -142,9 +149,9 @@ export const OF_THE_REQUEST = /request|trace|correlation|time|date|_at$/i;
 
 /** Returns the names of the fields in which two responses differ. */
 export function differences(first: Exchange, second: Exchange): readonly string[] {
-  const [before, after] = [first.json, second.json].map((json) =>
+  const [firstFields, secondFields] = [first.json, second.json].map((json) =>
     isFields(json) ? json : { response: json },
   );
-  const names = Object.keys({ ...before, ...after });
-  return names.filter((name) => !isDeepStrictEqual(before?.[name], after?.[name]));
+  const names = Object.keys({ ...firstFields, ...secondFields });
+  return names.filter((name) => !isDeepStrictEqual(firstFields?.[name], secondFields?.[name]));
 }

@@ -32,11 +32,11 @@ export function describe({ status, text, json, error, location }: Exchange): str
   return [status, location && `to ${location}`, body].filter(Boolean).join(' ');
 }
 
-export const refused = (exchange: Exchange): Finding => judge(isRefused(exchange), describe(exchange));
-export const accepted = (exchange: Exchange): Finding => judge(isOk(exchange), describe(exchange));
+export const refuses = (exchange: Exchange): Finding => judge(isRefused(exchange), describe(exchange));
+export const accepts = (exchange: Exchange): Finding => judge(isOk(exchange), describe(exchange));
 
 /** Expects that a page of this origin may read the response. */
-export function readable(exchange: Exchange, origin: string): Finding {
+export function expectReadable(exchange: Exchange, origin: string): Finding {
   const { error, status, headers } = exchange;
   const allowedOrigin = headers['access-control-allow-origin'] ?? 'missing';
   return judge(
@@ -46,13 +46,13 @@ export function readable(exchange: Exchange, origin: string): Finding {
 }
 
 /** Expects that the response to a preflight is a success that a page of this origin may read. */
-export const preflighted = (exchange: Exchange, origin: string): Finding =>
-  isOk(exchange) ? readable(exchange, origin) : fail(describe(exchange));
+export const expectPreflight = (exchange: Exchange, origin: string): Finding =>
+  isOk(exchange) ? expectReadable(exchange, origin) : fail(describe(exchange));
 
 /** Expects that no name was denied. */
-export const allAllowed = (denied: readonly string[]): Finding =>
-  denied.length > 0 ? fail(`does not allow ${denied.join(', ')}`) : pass('all allowed');
+export const expectNoneDenied = (deniedNames: readonly string[]): Finding =>
+  deniedNames.length > 0 ? fail(`does not allow ${deniedNames.join(', ')}`) : pass('all allowed');
 
 /** Expects a response within 10 s, a third of the time that the uploader waits. */
-export const quick = ({ durationMs }: Exchange): Finding =>
+export const judgeTime = ({ durationMs }: Exchange): Finding =>
   judge(durationMs <= 10_000, `${Math.round(durationMs)} ms`);

@@ -16,7 +16,7 @@ interface Reader {
   readonly source?: string;
 }
 
-const USUAL: Reader = { profile: {} };
+const DEFAULT_READER: Reader = { profile: {} };
 
 /** Returns the places in a body that may have the value of the session header: all strings, with their paths. */
 function placesIn(body: unknown, path: readonly string[] = []): Reader[] {
@@ -36,19 +36,21 @@ function placesIn(body: unknown, path: readonly string[] = []): Reader[] {
 /** Tries ways of presigning until one succeeds. Records the settings. */
 export async function negotiate(context: Context): Promise<Dialect | undefined> {
   const { options, settings } = context;
-  const opened = await context.opened();
-  if (!isOk(opened)) return undefined;
+  const openResponse = await context.openOnce();
+  if (!isOk(openResponse)) return undefined;
   const dialectOf = (profile: Profile): Dialect => new Dialect(fillProfile(profile), options.origin);
-  const sessionOf = ({ profile }: Reader): string | undefined => dialectOf(profile).sessionOf(opened);
-  const others = placesIn(opened.json).filter((place) => sessionOf(place) !== sessionOf(USUAL));
-  const places = [USUAL, ...others].filter((place) => sessionOf(place) !== undefined);
+  const sessionOf = ({ profile }: Reader): string | undefined => dialectOf(profile).sessionOf(openResponse);
+  const otherPlaces = placesIn(openResponse.json).filter(
+    (place) => sessionOf(place) !== sessionOf(DEFAULT_READER),
+  );
+  const places = [DEFAULT_READER, ...otherPlaces].filter((place) => sessionOf(place) !== undefined);
   const pieces = [context.piece(600), context.piece(400)];
   for (const { source, profile } of places) {
     for (const sendSizes of [false, true]) {
       for (const hashEncoding of ['hex', 'base64', 'base64url'] as const) {
         const dialect = dialectOf({ ...profile, sendSizes, hashEncoding });
         const body = dialect.presignBody(pieces);
-        const response = await context.call('presign', { session: dialect.sessionOf(opened), body });
+        const response = await context.call('presign', { session: dialect.sessionOf(openResponse), body });
         context.firstPresign ??= response;
         if (!isOk(response) || !chunksOf(response)) continue;
         if (source) settings.setProfile('sessionHeader', source);
@@ -65,23 +67,26 @@ export async function negotiate(context: Context): Promise<Dialect | undefined> 
 
 /** Finds out which key of `chunks` belongs to which hash (U2). Returns the default if none does. */
 function findKey(dialect: Dialect, response: Exchange, pieces: readonly Piece[]): Reader {
-  const finds = (key: Reader): boolean =>
+  const hasAllEntries = (key: Reader): boolean =>
     new Dialect({ ...dialect.profile, ...key.profile }, undefined).entriesOf(response, pieces).every(Boolean);
   const keys = Object.keys(chunksOf(response) ?? {});
-  return [USUAL, ...keyCandidates(keys, dialect.encode(pieces[0]?.hash ?? ''))].find(finds) ?? USUAL;
+  return (
+    [DEFAULT_READER, ...keyCandidates(keys, dialect.encode(pieces[0]?.hash ?? ''))].find(hasAllEntries) ??
+    DEFAULT_READER
+  );
 }
 
 /** Returns ways to name the entry of a hash. `sent` is the first hash, as it was sent. */
-function keyCandidates(keys: readonly string[], sent: string): Reader[] {
-  const around = keys.filter((key) => key.includes(sent)).map((key) => key.split(sent));
+function keyCandidates(keys: readonly string[], sentHash: string): Reader[] {
+  const affixes = keys.filter((key) => key.includes(sentHash)).map((key) => key.split(sentHash));
   return [
-    ...around.map(([prefix = '', suffix = '']) => ({
+    ...affixes.map(([prefix = '', suffix = '']) => ({
       source: `(hash) => ${JSON.stringify(prefix)} + hash + ${JSON.stringify(suffix)}`,
       profile: { chunkKey: (hash: string) => prefix + hash + suffix },
     })),
-    ...[0, 1].map((from) => ({
-      source: `(hash, position) => String(position + ${from})`,
-      profile: { chunkKey: (_hash: string, position: number) => String(position + from) },
+    ...[0, 1].map((firstPosition) => ({
+      source: `(hash, position) => String(position + ${firstPosition})`,
+      profile: { chunkKey: (_hash: string, position: number) => String(position + firstPosition) },
     })),
   ];
 }

@@ -12,7 +12,8 @@ export const HELP = `Checks a running service, and prints the settings that make
   --token-file FILE     file with the token ("-" is the standard input), or set SECURE_UPLOADER_TOKEN
   --second-token-file FILE    token of another user, to check that users are separated
   --origin ORIGIN       origin of the page; without it, CORS is not checked
-  --session-path, --chunks-path, --commit-path, --cancel-path, --batch-path PATH    as the attributes; "none" if there is none
+  --session-path, --chunks-path, --commit-path, --cancel-path, --batch-path PATH    as the \
+attributes; "none" if there is none
   --auth-header NAME, --auth-scheme NAME, --upload-origins URL    as the attributes
   --field NAME=VALUE    field of the request that opens a session (profile.sessionFields), repeatable
   --hash NAME           sha-256 (default) or blake3, for which no bytes are sent
@@ -36,7 +37,7 @@ export interface Options {
   readonly cancelPath: string | undefined;
   readonly batchPath: string | undefined;
   /** Operations whose path the caller gave, so that they must exist. */
-  readonly given: readonly ('open' | 'presign' | 'commit' | 'cancel' | 'batch')[];
+  readonly requiredOperations: readonly ('open' | 'presign' | 'commit' | 'cancel' | 'batch')[];
   readonly authHeader: string;
   readonly authScheme: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -94,7 +95,11 @@ export function readOptions(args: readonly string[]): Options | undefined {
     commitPath: readPath(values['commit-path'], '/files/uploadsession/commit'),
     cancelPath: readPath(values['cancel-path'], '/files/uploadsession'),
     batchPath: readPath(values['batch-path'], '/files/uploadsession/batch'),
-    given: ['open', 'presign', ...OPTIONAL.filter((name) => values[`${name}-path`] !== undefined)],
+    requiredOperations: [
+      'open',
+      'presign',
+      ...OPTIONAL.filter((name) => values[`${name}-path`] !== undefined),
+    ],
     authHeader: values['auth-header'],
     authScheme: values['auth-scheme'],
     fields: Object.fromEntries(values.field.map((field) => field.split(/=(.*)/s).slice(0, 2))),
@@ -120,8 +125,8 @@ function readSeconds(name: string, seconds: string): number {
   return Number(seconds);
 }
 
-const readPath = (path: string | undefined, usual: string): string | undefined =>
-  path === 'none' ? undefined : (path ?? usual);
+const readPath = (path: string | undefined, defaultPath: string): string | undefined =>
+  path === 'none' ? undefined : (path ?? defaultPath);
 
 /** Reads the tokens of both users. */
 function readTokens(
@@ -134,9 +139,9 @@ function readTokens(
   return { token, secondToken };
 }
 
-/** Returns the token in a file (`-` is the standard input), or else `given`; `undefined` if there is none. */
-function readToken(file?: string, given?: string): string | undefined {
-  const text = file === undefined ? given : readFileSync(file === '-' ? 0 : file, 'utf8');
+/** Returns the token in a file (`-` is the standard input), or else `fallback`; `undefined` if there is none. */
+function readToken(file?: string, fallback?: string): string | undefined {
+  const text = file === undefined ? fallback : readFileSync(file === '-' ? 0 : file, 'utf8');
   if (file !== undefined && !/^\s*[^\s{]+\s*$/.test(text ?? ''))
     throw new Error(`${file} must hold only the token`);
   return text?.trim() || undefined;

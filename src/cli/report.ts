@@ -5,15 +5,15 @@ import type { Report, Result } from './conform.ts';
 const MARKS = { pass: 'ok  ', fail: 'FAIL', skip: 'skip' } as const;
 
 function linesOf({ outcome, id, title, expected, received, setting, docs }: Result): string[] {
-  const head = `${MARKS[outcome]} ${id}: ${title}`;
-  if (outcome === 'skip') return [`${head} (${received})`];
-  const how = setting ? [`       setting:  ${setting}`] : [];
-  if (outcome === 'pass') return [head, ...how];
+  const headline = `${MARKS[outcome]} ${id}: ${title}`;
+  if (outcome === 'skip') return [`${headline} (${received})`];
+  const settingLines = setting ? [`       setting:  ${setting}`] : [];
+  if (outcome === 'pass') return [headline, ...settingLines];
   return [
-    head,
+    headline,
     `       expected: ${expected}`,
     `       received: ${received}`,
-    ...how,
+    ...settingLines,
     `       see:      ${docs}`,
   ];
 }
@@ -21,19 +21,20 @@ function linesOf({ outcome, id, title, expected, received, setting, docs }: Resu
 const idsOf = (results: readonly Result[]): string =>
   results.flatMap(({ outcome, id }) => (outcome === 'fail' ? [id] : [])).join(', ');
 
-export function reportText({ results, passed, failed, skipped, html, profile, unchecked }: Report): string {
+export function reportText(report: Report): string {
+  const { results, html, profile, unchecked } = report;
   const settings = [html, ...(profile === '{}' ? [] : ['', `element.profile = ${profile};`])];
   return [
     ...results.flatMap(linesOf),
     '',
-    !failed && !unchecked
+    !report.failed && !unchecked
       ? 'These settings work with the service:'
       : `The settings so far${unchecked && ` (${unchecked})`}:`,
     '',
     ...settings,
     '',
-    ...(failed ? [`Failed: ${idsOf(results)}`] : []),
-    `${passed} passed, ${failed} failed, ${skipped} skipped`,
+    ...(report.failed ? [`Failed: ${idsOf(results)}`] : []),
+    `${report.passed} passed, ${report.failed} failed, ${report.skipped} skipped`,
     '',
   ].join('\n');
 }

@@ -10,14 +10,15 @@ export class FoundSettings {
   constructor(options: Options) {
     const { fields } = options;
     this.attributes.set('base-url', options.baseUrl).set('parent-id', options.parentId);
-    const differing = [
+    const settingsWithDefaults = [
       ['session-path', options.sessionPath, '/files/uploadsession'],
       ['chunks-path', options.chunksPath, '/files/uploadsession/chunks'],
       ['auth-header', options.authHeader, 'Authorization'],
       ['auth-scheme', options.authScheme, 'Bearer'],
       ['hash', options.hash, 'sha-256'],
     ] as const;
-    for (const [name, value, usual] of differing) if (value !== usual) this.attributes.set(name, value);
+    for (const [name, value, defaultValue] of settingsWithDefaults)
+      if (value !== defaultValue) this.attributes.set(name, value);
     this.attributes.set('auth', options.token === undefined ? 'none' : 'token');
     if (Object.keys(fields).length > 0) this.setProfile('sessionFields', `() => (${JSON.stringify(fields)})`);
   }
@@ -37,7 +38,9 @@ export class FoundSettings {
   setStatus(name: 'statuses' | 'putStatuses', status: number, meaning: string): string {
     const meanings = this.#statuses.get(name) ?? new Map<number, string>();
     this.#statuses.set(name, meanings.set(status, meaning));
-    const list = [...meanings].map(([each, what]) => `${each}: '${what}'`).join(', ');
+    const list = [...meanings]
+      .map(([eachStatus, eachMeaning]) => `${eachStatus}: '${eachMeaning}'`)
+      .join(', ');
     return this.setProfile(name, `{ ${list} }`);
   }
 

@@ -3,11 +3,11 @@
 import { type Check, row, table } from '../check.ts';
 import { type Context, OPERATIONS, type Operation } from '../context.ts';
 import type { Exchange } from '../exchange.ts';
-import { describe, type Finding, fail, isOk, judge, pass, refused, Skip } from '../finding.ts';
+import { describe, type Finding, fail, isOk, judge, pass, refuses, Skip } from '../finding.ts';
 
-const WRONG = 'conform-wrong-token';
+const WRONG_TOKEN = 'conform-wrong-token';
 /** Statuses with a default meaning. For any other 4xx, the check proposes a setting in `profile.statuses`. */
-const TAKEN = [400, 403, 404, 408, 409, 410, 413, 422, 429];
+const DEFAULT_STATUSES = [400, 403, 404, 408, 409, 410, 413, 422, 429];
 
 /** Sends an operation that would succeed, with this token. */
 async function ask(c: Context, operation: Operation, token: string | undefined): Promise<Exchange> {
@@ -22,26 +22,26 @@ async function ask(c: Context, operation: Operation, token: string | undefined):
   return c.presign(upload.session, upload.pieces, { token });
 }
 
-function rejects(c: Context, response: Exchange): Finding {
+function expectTokenRejected(c: Context, response: Exchange): Finding {
   const { status } = response;
   if (status === 401) return pass(describe(response));
-  const canAdapt = status > 400 && status < 500 && !TAKEN.includes(status);
+  const canAdapt = status > 400 && status < 500 && !DEFAULT_STATUSES.includes(status);
   if (canAdapt) return pass(describe(response), c.settings.setStatus('statuses', status, 'token'));
   return fail(describe(response), status === 403 ? "profile.statuses: { 403: 'token' }" : undefined);
 }
 
-async function asOther(c: Context, operation: 'presign' | 'commit' | 'cancel'): Promise<Exchange> {
+async function askAsOtherUser(c: Context, operation: 'presign' | 'commit' | 'cancel'): Promise<Exchange> {
   if (c.options.secondToken === undefined) throw new Skip('pass --second-token-file');
   return ask(c, operation, c.options.secondToken);
 }
 
-const other = (operation: 'presign' | 'commit' | 'cancel') =>
+const otherUserRow = (operation: 'presign' | 'commit' | 'cancel') =>
   row(
     `other-user-${operation}`,
     `${operation}: refuses the session of another user`,
     'what-the-service-must-do-for-a-page',
     'a 4xx',
-    async (c: Context) => refused(await asOther(c, operation)),
+    async (c: Context) => refuses(await askAsOtherUser(c, operation)),
   );
 
 export const AUTH_CHECKS: readonly Check[] = table('auth', [
@@ -51,14 +51,14 @@ export const AUTH_CHECKS: readonly Check[] = table('auth', [
       `${operation}: needs the token`,
       'errors',
       '401 without a token',
-      async (c: Context) => rejects(c, await ask(c, operation, undefined)),
+      async (c: Context) => expectTokenRejected(c, await ask(c, operation, undefined)),
     ),
     row(
       `wrong-${operation}`,
       `${operation}: rejects a wrong token`,
       'errors',
       '401 for a wrong token',
-      async (c: Context) => rejects(c, await ask(c, operation, WRONG)),
+      async (c: Context) => expectTokenRejected(c, await ask(c, operation, WRONG_TOKEN)),
     ),
   ]),
   row(
@@ -67,7 +67,7 @@ export const AUTH_CHECKS: readonly Check[] = table('auth', [
     'what-the-service-must-do-for-a-page',
     'no 3xx',
     async (c) => {
-      const { location } = await ask(c, 'open', WRONG);
+      const { location } = await ask(c, 'open', WRONG_TOKEN);
       return judge(location === '', location || 'no redirect');
     },
   ),
@@ -77,14 +77,14 @@ export const AUTH_CHECKS: readonly Check[] = table('auth', [
     'errors',
     'no insufficient_scope in WWW-Authenticate, because the uploader then does not renew the token',
     async (c) => {
-      const { headers } = await ask(c, 'open', WRONG);
-      const said = String(headers['www-authenticate'] ?? '');
-      return judge(!/insufficient_scope/i.test(said), said || 'no WWW-Authenticate');
+      const { headers } = await ask(c, 'open', WRONG_TOKEN);
+      const wwwAuthenticate = String(headers['www-authenticate'] ?? '');
+      return judge(!/insufficient_scope/i.test(wwwAuthenticate), wwwAuthenticate || 'no WWW-Authenticate');
     },
   ),
-  other('presign'),
-  other('commit'),
-  other('cancel'),
+  otherUserRow('presign'),
+  otherUserRow('commit'),
+  otherUserRow('cancel'),
   row(
     'other-user-chunk',
     'does not report chunks of another user as stored',
@@ -95,9 +95,9 @@ export const AUTH_CHECKS: readonly Check[] = table('auth', [
       if (token === undefined) throw new Skip('pass --second-token-file');
       const { pieces } = await c.storedUpload();
       const dialect = await c.dialect();
-      const opened = await c.call('open', { body: c.sessionBody({ file_size: 500 }), token });
-      if (!isOk(opened)) throw new Skip(`the other user may not upload: ${describe(opened)}`);
-      const response = await c.presign(dialect.sessionOf(opened) ?? '', pieces, { token });
+      const openResponse = await c.call('open', { body: c.sessionBody({ file_size: 500 }), token });
+      if (!isOk(openResponse)) throw new Skip(`the other user may not upload: ${describe(openResponse)}`);
+      const response = await c.presign(dialect.sessionOf(openResponse) ?? '', pieces, { token });
       const [entry] = await c.entriesOf(response, pieces);
       return judge(!isOk(response) || entry?.url !== undefined, describe(response));
     },

@@ -7,16 +7,16 @@ import { type Context, isPending } from '../context.ts';
 import { chunksOf, type Piece, type Upload } from '../dialect.ts';
 import { differences, type Exchange, OF_THE_REQUEST } from '../exchange.ts';
 import {
-  accepted,
+  accepts,
   describe,
   type Finding,
   fail,
   isOk,
   isRefused,
   judge,
+  judgeTime,
   pass,
-  quick,
-  refused,
+  refuses,
   Skip,
 } from '../finding.ts';
 
@@ -24,24 +24,25 @@ const SECTION = 'batches-for-many-small-files';
 const CHUNK_BYTES = 500;
 const MAX_FILES = 64;
 const MAX_HASHES = 100;
+const NO_CHUNKS = { hashes: [], receipts: [] };
 /** Answered without any change of the service. */
-const unknown = (at = 0): object => ({ session: `conform-unknown-session-${at}`, hashes: [], receipts: [] });
+const unknownFile = (at = 0): object => ({ session: `conform-unknown-session-${at}`, ...NO_CHUNKS });
 /** Different ones: a service may refuse a batch that has a session twice. */
-const unknowns = (count: number): object[] => Array.from({ length: count }, (_, at) => unknown(at));
+const unknownFiles = (count: number): object[] => Array.from({ length: count }, (_, at) => unknownFile(at));
 
 /** True if only the file is refused. A 401 would be for the whole batch. */
 const isFileRefused = (answer: Exchange): boolean => isRefused(answer) && answer.status !== 401;
 
 const describeAll = (answers: readonly Exchange[]): string => answers.map(describe).join('; ');
 
-interface Opened {
+interface Batch {
   readonly response: Exchange;
   readonly files: readonly Readonly<Record<string, unknown>>[];
   readonly pieces: readonly Piece[];
 }
 
 /** Opens files of one chunk and of different sizes. The changes are fields of single files. */
-async function open(c: Context, ...changes: object[]): Promise<Opened> {
+async function openFiles(c: Context, ...changes: object[]): Promise<Batch> {
   await c.requireBatch();
   const dialect = await c.dialect();
   const pieces = changes.map((_, at) => c.piece(CHUNK_BYTES + at));
@@ -52,10 +53,10 @@ async function open(c: Context, ...changes: object[]): Promise<Opened> {
   }));
   return { response: await openBatch(c, files), files, pieces };
 }
-const pair = (c: Context): Promise<Opened> => c.once('batch of two files', () => open(c, {}, {}));
+const openPair = (c: Context): Promise<Batch> => c.once('batch of two files', () => openFiles(c, {}, {}));
 /** The file in the middle is not valid. */
-const mixed = (c: Context): Promise<Opened> =>
-  c.once('batch with a wrong file', () => open(c, {}, { file_size: -1 }, {}));
+const openMixed = (c: Context): Promise<Batch> =>
+  c.once('batch with a wrong file', () => openFiles(c, {}, { file_size: -1 }, {}));
 
 /** True if an answer has the chunk of its file, or none. */
 async function hasOwnChunk(c: Context, answer: Exchange, piece: Piece): Promise<boolean> {
@@ -63,11 +64,11 @@ async function hasOwnChunk(c: Context, answer: Exchange, piece: Piece): Promise<
   const [entry] = await c.entriesOf(answer, [piece]);
   if (!entry) return false;
   // Keys that are positions are the same for all files. The storage knows the chunk.
-  const [foreign] = await c.entriesOf(answer, [c.piece(1)]);
-  return !foreign || c.options.hash === 'blake3' || isOk(await c.put(entry, piece.bytes));
+  const [foreignEntry] = await c.entriesOf(answer, [c.piece(1)]);
+  return !foreignEntry || c.options.hash === 'blake3' || isOk(await c.put(entry, piece.bytes));
 }
 
-const committing = async (c: Context, upload: Upload): Promise<object> => ({
+const commitEntryOf = async (c: Context, upload: Upload): Promise<object> => ({
   session: upload.session,
   ...(await c.dialect()).commitBody(upload),
 });
@@ -82,7 +83,7 @@ interface Commits {
 
 /** Commits until the service has completed the files. */
 async function commitFully(c: Context, uploads: readonly Upload[]): Promise<Commits> {
-  const files = await Promise.all(uploads.map((upload) => committing(c, upload)));
+  const files = await Promise.all(uploads.map((upload) => commitEntryOf(c, upload)));
   const endMs = performance.now() + c.options.waitMs;
   const responses: Exchange[] = [];
   for (;;) {
@@ -95,7 +96,7 @@ async function commitFully(c: Context, uploads: readonly Upload[]): Promise<Comm
 }
 
 /** Two files that were committed in a batch, and the responses. */
-const committed = (c: Context): Promise<Commits & { readonly uploads: readonly Upload[] }> =>
+const committedBatch = (c: Context): Promise<Commits & { readonly uploads: readonly Upload[] }> =>
   c.once('committed batch', async () => {
     await c.requireBatch();
     const uploads = [await c.storedUpload(), await c.storedUpload()];
@@ -103,20 +104,20 @@ const committed = (c: Context): Promise<Commits & { readonly uploads: readonly U
   });
 
 /** The upload of a file that was opened in a batch, with its chunk stored. */
-async function stored(c: Context, answer: Exchange, piece: Piece): Promise<Upload> {
+async function storeChunk(c: Context, answer: Exchange, piece: Piece): Promise<Upload> {
   const session = isOk(answer) ? (await c.dialect()).sessionOf(answer) : undefined;
   if (session === undefined) throw new Skip(`no session: ${describe(answer)}`);
   const pieces = [piece];
-  const presigned = chunksOf(answer) ? answer : await c.presign(session, pieces);
-  const entries = await c.entriesOf(presigned, pieces);
-  const sent = await c.put(entries[0], piece.bytes);
-  if (!isOk(sent)) throw new Error(`the chunk was not stored: ${describe(sent)}`);
-  return { session, pieces, entries, presigned };
+  const presignResponse = chunksOf(answer) ? answer : await c.presign(session, pieces);
+  const entries = await c.entriesOf(presignResponse, pieces);
+  const putResponse = await c.put(entries[0], piece.bytes);
+  if (!isOk(putResponse)) throw new Error(`the chunk was not stored: ${describe(putResponse)}`);
+  return { session, pieces, entries, presignResponse };
 }
 
 /** The answers to the committed files. Throws `Skip` if the commit failed. */
-async function completed(c: Context): Promise<{ uploads: readonly Upload[]; answers: readonly Exchange[] }> {
-  const { uploads, response } = await committed(c);
+async function completedBatch(c: Context): Promise<{ uploads: readonly Upload[]; answers: Exchange[] }> {
+  const { uploads, response } = await committedBatch(c);
   const answers = response.status === 200 ? answersOf(response) : [];
   if (answers.length !== uploads.length || !answers.every(isOk))
     throw new Skip('the commit in a batch failed');
@@ -124,23 +125,23 @@ async function completed(c: Context): Promise<{ uploads: readonly Upload[]; answ
 }
 
 /** Compares the response to a repeated commit with the answer before. */
-function same(before: Exchange | undefined, again: Exchange | undefined): Finding {
-  if (!before || !again || !isOk(again) || isPending(again))
-    return fail(again ? describe(again) : 'no answer');
-  const changed = differences(before, again).filter((name) => !OF_THE_REQUEST.test(name));
-  return changed.length > 0 ? fail(`other values of ${changed.join(', ')}`) : pass('the same JSON');
+function compare(firstAnswer: Exchange | undefined, secondAnswer: Exchange | undefined): Finding {
+  if (!firstAnswer || !secondAnswer || !isOk(secondAnswer) || isPending(secondAnswer))
+    return fail(secondAnswer ? describe(secondAnswer) : 'no answer');
+  const changedNames = differences(firstAnswer, secondAnswer).filter((name) => !OF_THE_REQUEST.test(name));
+  return changedNames.length > 0 ? fail(`other values of ${changedNames.join(', ')}`) : pass('the same JSON');
 }
 
 export const BATCH_CHECKS: readonly Check[] = table('batch', [
   row('status', 'opens two files', SECTION, '200 with answers', async (c) => {
     await c.require('batch');
     answersOf(await c.batch());
-    const { response } = await pair(c);
+    const { response } = await openPair(c);
     const answers = answersOf(response);
     return pass(describeAll(answers), c.settings.setAttribute('batch-path', c.options.batchPath ?? ''));
   }),
   row('count', 'has one answer for each file', SECTION, '2 answers', async (c) => {
-    const { length } = answersOf((await pair(c)).response);
+    const { length } = answersOf((await openPair(c)).response);
     return judge(length === 2, `${length} answers`);
   }),
   row(
@@ -149,7 +150,7 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     SECTION,
     'a number, and an object',
     async (c) => {
-      const answers = answersOf((await mixed(c)).response);
+      const answers = answersOf((await openMixed(c)).response);
       return judge(
         answers.every(({ status, json }) => status >= 200 && isFields(json)),
         describeAll(answers),
@@ -162,14 +163,16 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     SECTION,
     'a 2xx, a 4xx (not 401) and a 2xx, with the chunks of each file in its answer',
     async (c) => {
-      const { response, pieces } = await mixed(c);
+      const { response, pieces } = await openMixed(c);
       const answers = answersOf(response);
-      const [first, wrong, last, ...more] = answers;
-      const [own, , other] = pieces;
-      if (!first || !wrong || !last || !own || !other || more.length > 0) return fail(describeAll(answers));
-      const isRight = isOk(first) && isFileRefused(wrong) && isOk(last);
-      const hasOwn = (await hasOwnChunk(c, first, own)) && (await hasOwnChunk(c, last, other));
-      return judge(isRight && hasOwn, describeAll(answers));
+      const [firstAnswer, wrongAnswer, lastAnswer, ...excess] = answers;
+      const [firstPiece, , lastPiece] = pieces;
+      if (!firstAnswer || !wrongAnswer || !lastAnswer || !firstPiece || !lastPiece || excess.length > 0)
+        return fail(describeAll(answers));
+      const isRight = isOk(firstAnswer) && isFileRefused(wrongAnswer) && isOk(lastAnswer);
+      const hasOwnChunks =
+        (await hasOwnChunk(c, firstAnswer, firstPiece)) && (await hasOwnChunk(c, lastAnswer, lastPiece));
+      return judge(isRight && hasOwnChunks, describeAll(answers));
     },
   ),
   row(
@@ -178,7 +181,7 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     SECTION,
     'the chunks of each file in its answer',
     async (c) => {
-      const { response, pieces } = await pair(c);
+      const { response, pieces } = await openPair(c);
       const answers = answersOf(response);
       if (!answers.some(chunksOf)) throw new Skip('there are no chunks');
       for (const [at, piece] of pieces.entries()) {
@@ -189,10 +192,10 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     },
   ),
   row('chunks', 'presigns the chunks, or leaves them out', SECTION, 'an object, or no chunks', async (c) => {
-    const answers = answersOf((await pair(c)).response);
-    const isGiven = ({ json }: Exchange): boolean => isFields(json) && json.chunks !== undefined;
-    if (!answers.some(isGiven)) throw new Skip('there are no chunks: each file costs a request more');
-    const isRight = (answer: Exchange): boolean => !isGiven(answer) || chunksOf(answer) !== undefined;
+    const answers = answersOf((await openPair(c)).response);
+    const hasChunks = ({ json }: Exchange): boolean => isFields(json) && json.chunks !== undefined;
+    if (!answers.some(hasChunks)) throw new Skip('there are no chunks: each file costs a request more');
+    const isRight = (answer: Exchange): boolean => !hasChunks(answer) || chunksOf(answer) !== undefined;
     return judge(answers.every(isRight), describeAll(answers));
   }),
   row(
@@ -201,15 +204,15 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     SECTION,
     'a session that the presign request accepts',
     async (c) => {
-      const { response, pieces } = await pair(c);
+      const { response, pieces } = await openPair(c);
       const [answer] = answersOf(response);
       const session = answer && (await c.dialect()).sessionOf(answer);
       if (session === undefined) return fail(answer ? describe(answer) : 'no answer');
-      return accepted(await c.presign(session, pieces.slice(0, 1)));
+      return accepts(await c.presign(session, pieces.slice(0, 1)));
     },
   ),
   row('commit', 'commits two files', SECTION, '200 with a 2xx for each file', async (c) => {
-    const { response } = await committed(c);
+    const { response } = await committedBatch(c);
     const answers = answersOf(response);
     if (answers.some(isPending)) return fail(`still 202 after ${c.options.waitMs / 1000} s; pass --wait`);
     return judge(answers.length === 2 && answers.every(isOk), describeAll(answers));
@@ -220,11 +223,11 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     SECTION,
     'the file_name and the file_size of each request, if the answer has them',
     async (c) => {
-      await c.committed();
-      const { response, files, pieces } = await c.once('complete files', () => open(c, {}, {}));
+      await c.committedRound();
+      const { response, files, pieces } = await c.once('complete files', () => openFiles(c, {}, {}));
       const uploads: Upload[] = [];
       for (const [at, answer] of answersOf(response).entries())
-        uploads.push(await stored(c, answer, pieces[at] ?? c.piece(1)));
+        uploads.push(await storeChunk(c, answer, pieces[at] ?? c.piece(1)));
       const answers = answersOf((await commitFully(c, uploads)).response);
       if (!answers.every(isOk) || answers.some(isPending)) return fail(describeAll(answers));
       const isSame = (name: string): boolean =>
@@ -240,19 +243,19 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     SECTION,
     'a 2xx without entries in chunks, and a 2xx',
     async (c) => {
-      await c.committed();
-      const nothing = { pieces: [], entries: [], presigned: await c.opened() };
-      const alone = (await c.commitFully({ ...nothing, session: await c.session(0) })).at(-1);
-      if (!alone || !isOk(alone)) throw new Skip('the service takes no empty files');
+      await c.committedRound();
+      const emptyUpload = { pieces: [], entries: [], presignResponse: await c.openOnce() };
+      const singleCommit = (await c.commitFully({ ...emptyUpload, session: await c.session(0) })).at(-1);
+      if (!singleCommit || !isOk(singleCommit)) throw new Skip('the service takes no empty files');
       const dialect = await c.dialect();
-      const { response } = await open(c, {}, { file_size: 0, ...dialect.presignBody([]) }, {});
+      const { response } = await openFiles(c, {}, { file_size: 0, ...dialect.presignBody([]) }, {});
       const answers = answersOf(response);
-      const empty = answers[1];
-      const session = empty && isOk(empty) ? dialect.sessionOf(empty) : undefined;
-      if (!empty || session === undefined || !answers.every(isOk)) return fail(describeAll(answers));
-      if (Object.keys(chunksOf(empty) ?? {}).length > 0) return fail(describe(empty));
-      const last = answersOf((await commitFully(c, [{ ...nothing, session }])).response);
-      return judge(last.length === 1 && last.every(isOk), describeAll(last));
+      const emptyAnswer = answers[1];
+      const session = emptyAnswer && isOk(emptyAnswer) ? dialect.sessionOf(emptyAnswer) : undefined;
+      if (!emptyAnswer || session === undefined || !answers.every(isOk)) return fail(describeAll(answers));
+      if (Object.keys(chunksOf(emptyAnswer) ?? {}).length > 0) return fail(describe(emptyAnswer));
+      const commitAnswers = answersOf((await commitFully(c, [{ ...emptyUpload, session }])).response);
+      return judge(commitAnswers.length === 1 && commitAnswers.every(isOk), describeAll(commitAnswers));
     },
   ),
   row(
@@ -261,10 +264,10 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     'commit-whose-response-is-lost',
     'the same JSON',
     async (c) => {
-      const { uploads, answers } = await completed(c);
-      const files = await Promise.all(uploads.map((upload) => committing(c, upload)));
-      const again = answersOf(await commit(c, files));
-      const findings = answers.map((answer, at) => same(answer, again[at]));
+      const { uploads, answers } = await completedBatch(c);
+      const files = await Promise.all(uploads.map((upload) => commitEntryOf(c, upload)));
+      const secondAnswers = answersOf(await commit(c, files));
+      const findings = answers.map((answer, at) => compare(answer, secondAnswers[at]));
       return findings.find(({ outcome }) => outcome === 'fail') ?? pass('the same JSON');
     },
   ),
@@ -274,9 +277,9 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     SECTION,
     'the same JSON; the answer is 202 while the file is not complete',
     async (c) => {
-      const { uploads, answers } = await completed(c);
+      const { uploads, answers } = await completedBatch(c);
       const [upload] = uploads;
-      return upload ? same(answers[0], await c.commit(upload)) : fail('no file');
+      return upload ? compare(answers[0], await c.commit(upload)) : fail('no file');
     },
   ),
   row(
@@ -287,8 +290,8 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     async (c) => {
       await c.requireBatch();
       const upload = await c.storedUpload();
-      const single = (await c.commitFully(upload)).at(-1);
-      return same(single, answersOf(await commit(c, [await committing(c, upload)]))[0]);
+      const singleCommit = (await c.commitFully(upload)).at(-1);
+      return compare(singleCommit, answersOf(await commit(c, [await commitEntryOf(c, upload)]))[0]);
     },
   ),
   row(
@@ -297,13 +300,13 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     SECTION,
     'a 2xx, a 4xx (not 401) and a 2xx, with the same JSON as before',
     async (c) => {
-      const { uploads, answers: before } = await completed(c);
-      const [one, two] = await Promise.all(uploads.map((upload) => committing(c, upload)));
-      if (!one || !two) throw new Skip('there are no files');
-      const answers = answersOf(await commit(c, [one, unknown(), two]));
-      const [first, wrong, last, ...more] = answers;
-      if (!wrong || !isFileRefused(wrong) || more.length > 0) return fail(describeAll(answers));
-      const findings = [same(before[0], first), same(before[1], last)];
+      const { uploads, answers: firstAnswers } = await completedBatch(c);
+      const [firstFile, secondFile] = await Promise.all(uploads.map((upload) => commitEntryOf(c, upload)));
+      if (!firstFile || !secondFile) throw new Skip('there are no files');
+      const answers = answersOf(await commit(c, [firstFile, unknownFile(), secondFile]));
+      const [firstAnswer, wrongAnswer, lastAnswer, ...excess] = answers;
+      if (!wrongAnswer || !isFileRefused(wrongAnswer) || excess.length > 0) return fail(describeAll(answers));
+      const findings = [compare(firstAnswers[0], firstAnswer), compare(firstAnswers[1], lastAnswer)];
       return findings.find(({ outcome }) => outcome === 'fail') ?? pass(describeAll(answers));
     },
   ),
@@ -316,24 +319,26 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       const { secondToken } = c.options;
       if (secondToken === undefined) throw new Skip('pass --second-token-file');
       await c.requireBatch();
-      const response = await commit(c, [await committing(c, await c.storedUpload())], secondToken);
+      const response = await commit(c, [await commitEntryOf(c, await c.storedUpload())], secondToken);
       if (isRefused(response)) return pass(describe(response));
       const answers = answersOf(response);
       return judge(answers.length > 0 && answers.every(isFileRefused), describeAll(answers));
     },
   ),
   row('retry-after', 'says in seconds when to repeat', SECTION, 'no retry_after, or a number', async (c) => {
-    const opening = [(await pair(c)).response, (await mixed(c)).response];
+    const openResponses = [(await openPair(c)).response, (await openMixed(c)).response];
     // The service may have no commits.
-    const commits = await committed(c).then(
+    const commitResponses = await committedBatch(c).then(
       ({ responses }) => responses,
       () => [],
     );
-    const responses = [...opening, ...commits];
-    const all = responses.flatMap((response) => listIn(response) ?? []);
-    const values = all.map((answer) => (isFields(answer) ? answer.retry_after : undefined));
-    const wrong = values.find((value) => value !== undefined && !(typeof value === 'number' && value >= 0));
-    return judge(wrong === undefined, wrong === undefined ? 'none, or numbers' : JSON.stringify(wrong));
+    const responses = [...openResponses, ...commitResponses];
+    const allAnswers = responses.flatMap((response) => listIn(response) ?? []);
+    const values = allAnswers.map((answer) => (isFields(answer) ? answer.retry_after : undefined));
+    const wrongValue = values.find(
+      (value) => value !== undefined && !(typeof value === 'number' && value >= 0),
+    );
+    return wrongValue === undefined ? pass('none, or numbers') : fail(JSON.stringify(wrongValue));
   }),
   row(
     'most-files',
@@ -342,13 +347,13 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     '64 answers with a 4xx (not 401), to sessions that do not exist',
     async (c) => {
       await c.requireBatch();
-      const answers = answersOf(await commit(c, unknowns(MAX_FILES)));
+      const answers = answersOf(await commit(c, unknownFiles(MAX_FILES)));
       return judge(answers.length === MAX_FILES && answers.every(isFileRefused), `${answers.length} answers`);
     },
   ),
   row('too-many-files', 'refuses 65 files', SECTION, 'a 4xx, because limits count files', async (c) => {
     await c.requireBatch();
-    return refused(await commit(c, unknowns(MAX_FILES + 1)));
+    return refuses(await commit(c, unknownFiles(MAX_FILES + 1)));
   }),
   row(
     'too-many-hashes',
@@ -359,11 +364,11 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
       await c.requireBatch();
       const hash = (await c.dialect()).encode(c.piece(1).hash);
       const hashes = Array(MAX_HASHES / 2).fill(hash);
-      const [one, two] = unknowns(2);
-      return refused(
+      const [firstFile, secondFile] = unknownFiles(2);
+      return refuses(
         await commit(c, [
-          { ...one, hashes },
-          { ...two, hashes: [...hashes, hash] },
+          { ...firstFile, hashes },
+          { ...secondFile, hashes: [...hashes, hash] },
         ]),
       );
     },
@@ -371,11 +376,11 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
   ...Object.entries({
     'no-files': { open: [] },
     'no-list': {},
-    both: { open: [{}], commit: [unknown()] },
+    both: { open: [{}], commit: [unknownFile()] },
   }).map(([id, body]) =>
     row(id, `refuses ${JSON.stringify(body)}`, SECTION, 'a 4xx', async (c: Context) => {
       await c.requireBatch();
-      return refused(await c.call('batch', { body }));
+      return refuses(await c.call('batch', { body }));
     }),
   ),
   row(
@@ -385,8 +390,10 @@ export const BATCH_CHECKS: readonly Check[] = table('batch', [
     'a 4xx, because a 5xx is retried',
     async (c) => {
       await c.requireBatch();
-      return refused(await c.call('batch', { body: '{"open":' }));
+      return refuses(await c.call('batch', { body: '{"open":' }));
     },
   ),
-  row('time', 'responds quickly', SECTION, 'at most 10 s', async (c) => quick((await pair(c)).response)),
+  row('time', 'responds quickly', SECTION, 'at most 10 s', async (c) =>
+    judgeTime((await openPair(c)).response),
+  ),
 ]);

@@ -6,14 +6,14 @@ import { type Check, row, table } from '../check.ts';
 import { type Context, OPERATIONS, type Operation } from '../context.ts';
 import { allowsMethod, deniedHeaders, type Exchange, isExposed } from '../exchange.ts';
 import {
-  allAllowed,
   describe,
+  expectNoneDenied,
+  expectPreflight,
+  expectReadable,
   type Finding,
   fail,
   judge,
   pass,
-  preflighted,
-  readable,
   Skip,
 } from '../finding.ts';
 
@@ -33,18 +33,19 @@ async function preflightOf(c: Context, operation: Operation): Promise<Exchange> 
   return c.preflight(c.urlOf(operation), c.methodOf(operation), c.headerNames(operation));
 }
 
-const readableTo = (c: Context, response: Exchange): Finding => readable(response, originOf(c));
+const expectReadableByPage = (c: Context, response: Exchange): Finding =>
+  expectReadable(response, originOf(c));
 
 /** Resolves with a successful response to the operation. */
 async function successOf(c: Context, operation: Operation): Promise<Exchange> {
-  if (operation === 'open') return c.opened();
-  if (operation === 'presign') return (await c.upload(500)).presigned;
-  if (operation === 'commit') return (await c.committed()).commit;
+  if (operation === 'open') return c.openOnce();
+  if (operation === 'presign') return (await c.upload(500)).presignResponse;
+  if (operation === 'commit') return (await c.committedRound()).commit;
   await c.require(operation);
-  return operation === 'batch' ? c.batch() : c.canceled();
+  return operation === 'batch' ? c.batch() : c.cancelOnce();
 }
 
-function exposes(c: Context, response: Exchange, name: string): Finding {
+function expectExposed(c: Context, response: Exchange, name: string): Finding {
   originOf(c);
   const list = String(response.headers['access-control-expose-headers'] ?? 'nothing');
   return judge(isExposed(response, name), `exposes ${list}`);
@@ -58,7 +59,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
       SECTION,
       'a 2xx that allows the origin of the page',
       async (c: Context) => {
-        return preflighted(await preflightOf(c, operation), originOf(c));
+        return expectPreflight(await preflightOf(c, operation), originOf(c));
       },
     ),
     row(
@@ -69,9 +70,9 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
       async (c: Context) => {
         const response = await preflightOf(c, operation);
         const method = c.methodOf(operation);
-        const denied = deniedHeaders(response, c.headerNames(operation));
-        if (!allowsMethod(response, method)) denied.unshift(method);
-        return allAllowed(denied);
+        const deniedNames = deniedHeaders(response, c.headerNames(operation));
+        if (!allowsMethod(response, method)) deniedNames.unshift(method);
+        return expectNoneDenied(deniedNames);
       },
     ),
     row(
@@ -79,7 +80,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
       `${operation}: lets the page read the response`,
       SECTION,
       'Access-Control-Allow-Origin with the origin of the page, or *',
-      async (c: Context) => readableTo(c, await successOf(c, operation)),
+      async (c: Context) => expectReadableByPage(c, await successOf(c, operation)),
     ),
   ]),
   row(
@@ -87,7 +88,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     'lets the page read a 400',
     SECTION,
     'Access-Control-Allow-Origin on errors too',
-    async (c) => readableTo(c, await c.call('open', { body: '{' })),
+    async (c) => expectReadableByPage(c, await c.call('open', { body: '{' })),
   ),
   row(
     'error-401',
@@ -96,7 +97,10 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     'Access-Control-Allow-Origin on errors too',
     async (c) => {
       if (c.options.token === undefined) throw new Skip('the service needs no token');
-      return readableTo(c, await c.call('open', { body: c.sessionBody(), token: 'conform-wrong-token' }));
+      return expectReadableByPage(
+        c,
+        await c.call('open', { body: c.sessionBody(), token: 'conform-wrong-token' }),
+      );
     },
   ),
   row(
@@ -104,7 +108,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     'lets the page read the error of an unknown session',
     SECTION,
     'Access-Control-Allow-Origin on errors too',
-    async (c) => readableTo(c, await c.presign('conform-unknown-session', [c.piece(100)])),
+    async (c) => expectReadableByPage(c, await c.presign('conform-unknown-session', [c.piece(100)])),
   ),
   row(
     'error-commit',
@@ -112,13 +116,16 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     SECTION,
     'Access-Control-Allow-Origin on errors too',
     async (c) => {
-      await c.committed();
-      return readableTo(c, await c.call('commit', { session: 'conform-unknown-session', body: {} }));
+      await c.committedRound();
+      return expectReadableByPage(
+        c,
+        await c.call('commit', { session: 'conform-unknown-session', body: {} }),
+      );
     },
   ),
   row('one-origin', 'allows one origin', SECTION, 'one origin, not a list', async (c) => {
     originOf(c);
-    const { headers } = await c.opened();
+    const { headers } = await c.openOnce();
     const value = String(headers['access-control-allow-origin'] ?? '');
     return judge(!/[,\s]/.test(value), value);
   }),
@@ -152,10 +159,10 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     'exposes Retry-After',
     SECTION,
     'Retry-After in Access-Control-Expose-Headers',
-    async (c) => exposes(c, await c.opened(), 'retry-after'),
+    async (c) => expectExposed(c, await c.openOnce(), 'retry-after'),
   ),
   row('expose-date', 'exposes Date', SECTION, 'Date in Access-Control-Expose-Headers', async (c) =>
-    exposes(c, await c.opened(), 'date'),
+    expectExposed(c, await c.openOnce(), 'date'),
   ),
   row(
     'expose-www-authenticate',
@@ -166,7 +173,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
       if (c.options.token === undefined) throw new Skip('the service needs no token');
       const response = await c.call('open', { body: c.sessionBody(), token: 'conform-wrong-token' });
       if (response.headers['www-authenticate'] === undefined) return pass('no WWW-Authenticate');
-      return exposes(c, response, 'www-authenticate');
+      return expectExposed(c, response, 'www-authenticate');
     },
   ),
   row(
@@ -175,9 +182,9 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     SECTION,
     `${SESSION_HEADER} in Access-Control-Expose-Headers, if the response has it`,
     async (c) => {
-      const response = await c.opened();
+      const response = await c.openOnce();
       if (response.headers[SESSION_HEADER] === undefined) return pass('no such header');
-      return exposes(c, response, SESSION_HEADER);
+      return expectExposed(c, response, SESSION_HEADER);
     },
   ),
   row(
@@ -186,7 +193,7 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     'your-service-differs-set-this',
     'Date, at most five minutes off, because URLs expire by this clock',
     async (c) => {
-      const { headers } = await c.opened();
+      const { headers } = await c.openOnce();
       const differenceMs = Math.abs(Date.parse(headers.date ?? '') - Date.now());
       if (Number.isNaN(differenceMs)) return fail(headers.date ?? 'no Date');
       return judge(differenceMs < 300_000, `${Math.round(differenceMs / 1000)} s off`);
@@ -202,10 +209,10 @@ export const CORS_CHECKS: readonly Check[] = table('cors', [
     'errors',
     'Retry-After, in seconds or as a date',
     async (c) => {
-      const [first] = c.slowDowns;
-      if (!first) throw new Skip('no 429 and no 503 came');
-      const value = first.headers['retry-after'];
-      if (value === undefined) return fail(describe(first));
+      const [firstSlowDown] = c.slowDowns;
+      if (!firstSlowDown) throw new Skip('no 429 and no 503 came');
+      const value = firstSlowDown.headers['retry-after'];
+      if (value === undefined) return fail(describe(firstSlowDown));
       return judge(/^\d+$/.test(value) || !Number.isNaN(Date.parse(value)), `Retry-After: ${value}`);
     },
   ),

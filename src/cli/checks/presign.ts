@@ -7,16 +7,16 @@ import { type Check, row, table } from '../check.ts';
 import type { Context } from '../context.ts';
 import { chunksOf, type Entry, type Upload } from '../dialect.ts';
 import {
-  accepted,
+  accepts,
   describe,
   type Finding,
   fail,
   isOk,
   isRefused,
   judge,
+  judgeTime,
   pass,
-  quick,
-  refused,
+  refuses,
   Skip,
 } from '../finding.ts';
 import { headersOf, targetOf } from '../target.ts';
@@ -26,21 +26,21 @@ const CHECKED = 'what-the-uploader-checks';
 const DIFFERS = 'your-service-differs-set-this';
 const BATCH = 64;
 
-const two = (c: Context): Promise<Upload> => c.once('two chunks', () => c.upload(500, 400));
-const batch = (c: Context): Promise<Upload> =>
+const uploadOfTwo = (c: Context): Promise<Upload> => c.once('two chunks', () => c.upload(500, 400));
+const uploadOfBatch = (c: Context): Promise<Upload> =>
   c.once('batch', () => c.upload(...Array.from({ length: BATCH }, () => 10)));
 
-async function entries(c: Context): Promise<Entry[]> {
-  const found = (await two(c)).entries;
-  return found.map((entry) => {
+async function requireEntries(c: Context): Promise<Entry[]> {
+  const uploadEntries = (await uploadOfTwo(c)).entries;
+  return uploadEntries.map((entry) => {
     if (!entry) throw new Skip('a chunk has no entry');
     return entry;
   });
 }
 
 /** Resolves with the URLs of the first chunks. */
-async function urls(c: Context): Promise<string[]> {
-  return (await entries(c)).map(({ url }) => {
+async function requireUrls(c: Context): Promise<string[]> {
+  return (await requireEntries(c)).map(({ url }) => {
     if (url === undefined) throw new Skip('a chunk has no upload_url');
     return url;
   });
@@ -63,8 +63,8 @@ function attempt(run: () => unknown): Finding {
 const nowOf = (date: string | undefined): number => readDateMs(date ?? null) ?? Date.now();
 
 /** Resolves with how long the URL of the first chunk lives. */
-async function lifetime(c: Context): Promise<number | undefined> {
-  const list = await entries(c);
+async function firstLifetimeMs(c: Context): Promise<number | undefined> {
+  const list = await requireEntries(c);
   const { url = '', fields } = list[0] ?? { fields: {} };
   const isInEntries = list.every(
     ({ fields: { expires_in, expires_at } }) => typeof expires_in === 'number' && !expires_at,
@@ -74,7 +74,7 @@ async function lifetime(c: Context): Promise<number | undefined> {
     profile.urlLifetime = (_url, entry) => Number(entry.expires_in);
     c.settings.setProfile('urlLifetime', '(url, entry) => entry.expires_in');
   }
-  const { date } = (await two(c)).presigned.headers;
+  const { date } = (await uploadOfTwo(c)).presignResponse.headers;
   return readLifetimeMs(parse(url).href, fields, nowOf(date), profile);
 }
 
@@ -89,13 +89,13 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
       const dialect = await c.dialect().catch(() => undefined);
       if (!c.firstPresign) throw new Skip('there is no session');
       if (!dialect) return fail(describe(c.firstPresign));
-      const { presigned } = await two(c);
-      return accepted(presigned);
+      const { presignResponse } = await uploadOfTwo(c);
+      return accepts(presignResponse);
     },
   ),
   row('chunks', 'responds with the object chunks', SECTION, 'JSON with the object chunks', async (c) => {
-    const { presigned } = await two(c);
-    return judge(chunksOf(presigned) !== undefined, describe(presigned));
+    const { presignResponse } = await uploadOfTwo(c);
+    return judge(chunksOf(presignResponse) !== undefined, describe(presignResponse));
   }),
   row(
     'encoding',
@@ -114,14 +114,14 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     return pass(line ? 'needs sizes' : 'needs no sizes', line);
   }),
   row('keys', 'names each entry after its hash or position', DIFFERS, 'an entry for each hash', async (c) => {
-    const { presigned, entries } = await two(c);
-    const shown = Object.keys(chunksOf(presigned) ?? {}).join(' ') || 'no entries';
+    const { presignResponse, entries } = await uploadOfTwo(c);
+    const keyList = Object.keys(chunksOf(presignResponse) ?? {}).join(' ') || 'no entries';
     return entries.every(Boolean)
-      ? pass(shown, c.settings.lineOf('chunkKey'))
-      : fail(shown, 'profile.chunkKey');
+      ? pass(keyList, c.settings.lineOf('chunkKey'))
+      : fail(keyList, 'profile.chunkKey');
   }),
   row('every-entry', 'has an entry for each of 64 hashes', SECTION, '64 entries', async (c) => {
-    const upload = await batch(c);
+    const upload = await uploadOfBatch(c);
     const count = upload.entries.filter(Boolean).length;
     return judge(count === BATCH, `${count} entries`);
   }),
@@ -133,14 +133,14 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     async (c) => {
       const pieces = Array.from({ length: BATCH }, () => c.piece(10));
       const session = await c.session(BATCH * 10);
-      const whole = await c.presign(session, pieces);
-      if (isOk(whole)) return pass(`${BATCH} hashes`);
-      if (![400, 413, 422].includes(whole.status)) return fail(describe(whole));
+      const wholeResponse = await c.presign(session, pieces);
+      if (isOk(wholeResponse)) return pass(`${BATCH} hashes`);
+      if (![400, 413, 422].includes(wholeResponse.status)) return fail(describe(wholeResponse));
       for (let count = BATCH / 2; count >= 1; count /= 2) {
         if (!isOk(await c.presign(session, pieces.slice(0, count)))) continue;
         return pass(`${count} hashes`, c.settings.setAttribute('batch-size', String(count)));
       }
-      return fail(describe(whole));
+      return fail(describe(wholeResponse));
     },
   ),
   row(
@@ -149,7 +149,7 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     SECTION,
     `a text of 1 to ${MAX_TEXT} characters`,
     async (c) => {
-      const list = await entries(c);
+      const list = await requireEntries(c);
       const receipts = list.map(({ receipt, fields }) => receipt || String(fields.receipt ?? 'none'));
       return judge(
         list.every(({ receipt }) => receipt !== ''),
@@ -163,7 +163,7 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     DIFFERS,
     'two receipts, because one for all chunks proves nothing',
     async (c) => {
-      const [one, other] = await entries(c);
+      const [one, other] = await requireEntries(c);
       return judge(one?.receipt !== other?.receipt, one?.receipt ?? '');
     },
   ),
@@ -173,7 +173,7 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     SECTION,
     'an upload_url for a chunk that was never sent',
     async (c) => {
-      const list = await entries(c);
+      const list = await requireEntries(c);
       const isRight = list.every(({ url }) => url !== undefined);
       return judge(isRight, isRight ? 'two URLs' : 'a chunk that was never sent counts as stored');
     },
@@ -184,7 +184,7 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     CHECKED,
     'an absolute URL of at most 16,384 characters',
     async (c) => {
-      const list = await urls(c);
+      const list = await requireUrls(c);
       const isRight = list.every((url) => URL.canParse(url) && url.length <= MAX_TEXT);
       return judge(isRight, list[0] ?? '');
     },
@@ -195,18 +195,18 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     CHECKED,
     'the origins in upload-origins, over https',
     async (c) => {
-      const origins = [...new Set((await urls(c)).map((url) => parse(url).origin))];
+      const origins = [...new Set((await requireUrls(c)).map((url) => parse(url).origin))];
       const { uploadOrigins } = c.options;
       const isRight = uploadOrigins.length === 0 || origins.every((origin) => uploadOrigins.includes(origin));
       if (!isRight) return fail(origins.join(' '));
-      return targetOf((await urls(c))[0] ?? '', c.options).then(
+      return targetOf((await requireUrls(c))[0] ?? '', c.options).then(
         () => pass(origins.join(' '), c.settings.setAttribute('upload-origins', origins.join(' '))),
         ({ message }: Error) => fail(message),
       );
     },
   ),
   row('urls-differ', 'returns another URL for another chunk', SECTION, 'two URLs', async (c) => {
-    const [one, other] = await urls(c);
+    const [one, other] = await requireUrls(c);
     return judge(one !== other, one ?? '');
   }),
   row(
@@ -215,18 +215,18 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     CHECKED,
     'neither the token nor the session in the URL',
     async (c) => {
-      const { session } = await two(c);
-      const all = (await urls(c)).map((url) => decodeURIComponent(url)).join(' ');
+      const { session } = await uploadOfTwo(c);
+      const joinedUrls = (await requireUrls(c)).map((url) => decodeURIComponent(url)).join(' ');
       const { token } = c.options;
-      const leaks = [token !== undefined && all.includes(token) && 'the token'];
-      leaks.push(session.length > 60 && all.includes(session) && 'the value of the session header');
+      const leaks = [token !== undefined && joinedUrls.includes(token) && 'the token'];
+      leaks.push(session.length > 60 && joinedUrls.includes(session) && 'the value of the session header');
       const list = leaks.filter(Boolean).join(', ');
       return judge(list === '', list || 'neither');
     },
   ),
   row('method', 'asks for PUT or POST', CHECKED, 'PUT, POST or no method', async (c) => {
-    const [first] = await entries(c);
-    return attempt(() => checkMethod(first?.fields.method));
+    const [firstEntry] = await requireEntries(c);
+    return attempt(() => checkMethod(firstEntry?.fields.method));
   }),
   row(
     'headers',
@@ -234,8 +234,10 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     CHECKED,
     'an object without reserved headers',
     async (c) => {
-      const [first] = await entries(c);
-      return attempt(() => Object.keys(headersOf(first?.fields.headers, c.options.authHeader)).join(' '));
+      const [firstEntry] = await requireEntries(c);
+      return attempt(() =>
+        Object.keys(headersOf(firstEntry?.fields.headers, c.options.authHeader)).join(' '),
+      );
     },
   ),
   row(
@@ -244,7 +246,7 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     DIFFERS,
     'expires_at, expires_in, X-Amz-Expires or Expires, at least 30 s and at most 7 days',
     async (c) => {
-      const lifetimeMs = await lifetime(c);
+      const lifetimeMs = await firstLifetimeMs(c);
       const line = c.settings.lineOf('urlLifetime');
       if (lifetimeMs === undefined)
         return pass('unknown; the uploader then requests few URLs at a time, see profile.urlLifetime');
@@ -259,11 +261,11 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     DIFFERS,
     'no expires_at, or a time in the future',
     async (c) => {
-      const { presigned } = await two(c);
-      const [first] = await entries(c);
-      const value = first?.fields.expires_at;
+      const { presignResponse } = await uploadOfTwo(c);
+      const [firstEntry] = await requireEntries(c);
+      const value = firstEntry?.fields.expires_at;
       if (value === undefined || value === null) return pass('no expires_at');
-      const lifetimeMs = lifetimeUntil(value, nowOf(presigned.headers.date));
+      const lifetimeMs = lifetimeUntil(value, nowOf(presignResponse.headers.date));
       return judge(lifetimeMs !== undefined, String(value), 'profile.urlLifetime');
     },
   ),
@@ -273,7 +275,7 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     SECTION,
     'a 2xx with a URL, because each retry uses a new URL',
     async (c) => {
-      const { session, pieces } = await two(c);
+      const { session, pieces } = await uploadOfTwo(c);
       const response = await c.presign(session, pieces);
       const [entry] = isOk(response) ? await c.entriesOf(response, pieces) : [];
       return judge(entry?.url !== undefined, describe(response));
@@ -285,20 +287,20 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     DIFFERS,
     'an entry with a receipt, and with upload_url null or a URL to send it again',
     async (c) => {
-      const { again, upload } = await c.round();
-      if (!isOk(again)) return fail(describe(again));
-      const entriesAgain = await c.entriesOf(again, upload.pieces);
-      if (entriesAgain.every((entry) => entry === undefined))
+      const { secondPresign, upload } = await c.round();
+      if (!isOk(secondPresign)) return fail(describe(secondPresign));
+      const secondEntries = await c.entriesOf(secondPresign, upload.pieces);
+      if (secondEntries.every((entry) => entry === undefined))
         return pass('no entry', c.settings.setProfile('missingChunk', "'stored'"));
-      if (entriesAgain.some((entry) => entry === undefined))
+      if (secondEntries.some((entry) => entry === undefined))
         return fail('an entry is missing', 'profile.missingChunk');
-      if (entriesAgain.some((entry) => entry?.fields.upload_url === undefined))
+      if (secondEntries.some((entry) => entry?.fields.upload_url === undefined))
         return pass(
           'no upload_url',
           c.settings.setProfile('storedChunk', '({ upload_url }) => upload_url === undefined'),
         );
-      const hasReceipts = entriesAgain.every((entry) => entry?.receipt);
-      return judge(hasReceipts, entriesAgain[0]?.url === undefined ? 'reported as stored' : 'a URL again');
+      const hasReceipts = secondEntries.every((entry) => entry?.receipt);
+      return judge(hasReceipts, secondEntries[0]?.url === undefined ? 'reported as stored' : 'a URL again');
     },
   ),
   row(
@@ -307,12 +309,15 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     CHECKED,
     `at most 1 MiB and 16 KiB for each of ${BATCH} hashes`,
     async (c) => {
-      const { presigned } = await batch(c);
-      return judge(presigned.text.length <= 2 ** 20 + BATCH * 16_384, `${presigned.text.length} characters`);
+      const { presignResponse } = await uploadOfBatch(c);
+      return judge(
+        presignResponse.text.length <= 2 ** 20 + BATCH * 16_384,
+        `${presignResponse.text.length} characters`,
+      );
     },
   ),
   row('time', 'responds quickly', CHECKED, 'at most 10 s for 64 hashes', async (c) =>
-    quick((await batch(c)).presigned),
+    judgeTime((await uploadOfBatch(c)).presignResponse),
   ),
   row('many', 'does not fail for 1,000 hashes', 'errors', 'a 2xx, or 413, 400 or 422', async (c) => {
     const pieces = Array.from({ length: 1000 }, () => c.piece(1));
@@ -320,18 +325,18 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     return judge(isOk(response) || [400, 413, 422].includes(response.status), describe(response));
   }),
   row('wrong-hash', 'refuses what is not a hash', 'errors', 'a 4xx, because a 5xx is retried', async (c) =>
-    refused(
+    refuses(
       await c.call('presign', { session: await c.session(100), body: { hashes: ['../x'], sizes: [1] } }),
     ),
   ),
   row('no-hashes', 'refuses a body without hashes', 'errors', 'a 4xx, because a 5xx is retried', async (c) =>
-    refused(await c.call('presign', { session: await c.session(100), body: {} })),
+    refuses(await c.call('presign', { session: await c.session(100), body: {} })),
   ),
   row('bad-json', 'refuses a body that is not JSON', 'errors', 'a 4xx, because a 5xx is retried', async (c) =>
-    refused(await c.call('presign', { session: await c.session(100), body: '{"hashes":' })),
+    refuses(await c.call('presign', { session: await c.session(100), body: '{"hashes":' })),
   ),
   row('no-session', 'refuses a request without a session', 'errors', 'a 4xx', async (c) =>
-    refused(await c.presign('', [c.piece(100)], { session: undefined })),
+    refuses(await c.presign('', [c.piece(100)], { session: undefined })),
   ),
   row(
     'unknown-session',

@@ -7,17 +7,17 @@ import type { Context } from '../context.ts';
 import type { Entry, Piece } from '../dialect.ts';
 import { allowsMethod, deniedHeaders, type Exchange } from '../exchange.ts';
 import {
-  accepted,
-  allAllowed,
+  accepts,
   describe,
+  expectNoneDenied,
+  expectPreflight,
+  expectReadable,
   type Finding,
   fail,
   isOk,
   judge,
   pass,
-  preflighted,
-  readable,
-  refused,
+  refuses,
   Skip,
 } from '../finding.ts';
 import { headersOf, targetOf } from '../target.ts';
@@ -33,7 +33,7 @@ interface Chunk {
 }
 
 /** Presigns a new chunk. */
-async function chunk(c: Context, sizeBytes = 500): Promise<Chunk> {
+async function presignChunk(c: Context, sizeBytes = 500): Promise<Chunk> {
   const { entries, pieces, session } = await c.upload(sizeBytes);
   const [entry] = entries;
   const [piece] = pieces;
@@ -41,10 +41,10 @@ async function chunk(c: Context, sizeBytes = 500): Promise<Chunk> {
   return { entry, url: entry.url, piece, session };
 }
 
-const first = (c: Context): Promise<Chunk> => c.once('chunk', () => chunk(c));
+const firstChunk = (c: Context): Promise<Chunk> => c.once('chunk', () => presignChunk(c));
 
 async function preflight(c: Context): Promise<{ response: Exchange; names: string[]; method: string }> {
-  const { entry, url } = await first(c);
+  const { entry, url } = await firstChunk(c);
   const { target, method, headers } = await targetOf(url, c.options, entry.fields);
   const names = Object.keys(headers);
   const response = await c.preflight(url, method, names, undefined, target);
@@ -52,24 +52,24 @@ async function preflight(c: Context): Promise<{ response: Exchange; names: strin
 }
 
 /** Resolves with the response to the PUT of a correct chunk. */
-async function sent(c: Context): Promise<Exchange> {
-  const [put] = (await c.round()).puts;
-  if (!put) throw new Skip('no chunk was sent');
-  return put;
+async function correctPut(c: Context): Promise<Exchange> {
+  const [firstPut] = (await c.round()).puts;
+  if (!firstPut) throw new Skip('no chunk was sent');
+  return firstPut;
 }
 
 /** Expects the storage to refuse a wrong body. Otherwise, presign must not report it as stored, and the commit must not succeed. */
-async function refusedOrNotStored(
+async function expectRefusedOrNotStored(
   c: Context,
   { piece, session }: Chunk,
   response: Exchange,
 ): Promise<Finding> {
   if (!isOk(response)) return judge(response.status > 0, describe(response));
-  const again = await c.presign(session, [piece]);
-  const [entry] = await c.entriesOf(again, [piece]);
+  const secondPresign = await c.presign(session, [piece]);
+  const [entry] = await c.entriesOf(secondPresign, [piece]);
   if (entry === undefined || entry.url === undefined)
     return fail(`${response.status}, and the chunk counts as stored`);
-  const upload = { session, pieces: [piece], entries: [entry], presigned: again };
+  const upload = { session, pieces: [piece], entries: [entry], presignResponse: secondPresign };
   if (c.options.commitPath === undefined) throw new Skip('the storage accepts it, and there is no commit');
   const commit = await c.commit(upload);
   return isOk(commit) && commit.status !== 202
@@ -87,7 +87,7 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     'a 2xx that allows the origin of the page',
     async (c) => {
       const { response } = await preflight(c);
-      return preflighted(response, c.options.origin ?? '');
+      return expectPreflight(response, c.options.origin ?? '');
     },
   ),
   row(
@@ -107,21 +107,23 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     'each header that the entry lists under headers',
     async (c) => {
       const { response, names } = await preflight(c);
-      return allAllowed(deniedHeaders(response, names));
+      return expectNoneDenied(deniedHeaders(response, names));
     },
   ),
   row('status', 'stores a chunk', SECTION, 'a 2xx, without token and cookies', async (c) => {
-    const response = await sent(c);
+    const response = await correctPut(c);
     const [entry] = (await c.round()).upload.entries;
-    const signed =
+    const signedHeaders =
       new URL(entry?.url ?? 'https://none').searchParams.get('X-Amz-SignedHeaders')?.split(';') ?? [];
     const entryHeaders = Object.keys(headersOf(entry?.fields.headers, c.options.authHeader));
-    const absent = signed.filter((name) => !['host', 'content-length', ...entryHeaders].includes(name));
-    const hint = absent.length ? `profile.putHeaders, for ${absent.join(', ')}` : undefined;
-    return isOk(response) ? accepted(response) : fail(describe(response), hint);
+    const absentHeaders = signedHeaders.filter(
+      (name) => !['host', 'content-length', ...entryHeaders].includes(name),
+    );
+    const hint = absentHeaders.length ? `profile.putHeaders, for ${absentHeaders.join(', ')}` : undefined;
+    return isOk(response) ? accepts(response) : fail(describe(response), hint);
   }),
   row('redirect', 'stores a chunk without a redirect', CORS, 'no 3xx', async (c) => {
-    const { location } = await sent(c);
+    const { location } = await correctPut(c);
     return judge(location === '', location || 'no redirect');
   }),
   row(
@@ -131,12 +133,12 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     'Access-Control-Allow-Origin with the origin of the page, or *',
     async (c) => {
       if (c.options.origin === undefined) throw new Skip('pass --origin to check CORS');
-      return readable(await sent(c), c.options.origin);
+      return expectReadable(await correctPut(c), c.options.origin);
     },
   ),
   row('last', 'stores the last chunk, which is smaller', SECTION, 'a 2xx', async (c) => {
-    const last = (await c.round()).puts.at(-1);
-    return last ? accepted(last) : fail('no response');
+    const lastPut = (await c.round()).puts.at(-1);
+    return lastPut ? accepts(lastPut) : fail('no response');
   }),
   row(
     'other-bytes',
@@ -144,8 +146,8 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     SECTION,
     'a 4xx, or a refusal by the commit',
     async (c) => {
-      const one = await chunk(c);
-      return refusedOrNotStored(c, one, await c.put(one.entry, randomBytes(500)));
+      const chunk = await presignChunk(c);
+      return expectRefusedOrNotStored(c, chunk, await c.put(chunk.entry, randomBytes(500)));
     },
   ),
   row(
@@ -154,8 +156,8 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     SECTION,
     'a 4xx, or a refusal by the commit',
     async (c) => {
-      const one = await chunk(c);
-      return refusedOrNotStored(c, one, await c.put(one.entry, one.piece.bytes.subarray(0, 100)));
+      const chunk = await presignChunk(c);
+      return expectRefusedOrNotStored(c, chunk, await c.put(chunk.entry, chunk.piece.bytes.subarray(0, 100)));
     },
   ),
   row(
@@ -164,43 +166,43 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     SECTION,
     'a 4xx, or a refusal by the commit',
     async (c) => {
-      const one = await chunk(c);
-      return refusedOrNotStored(
+      const chunk = await presignChunk(c);
+      return expectRefusedOrNotStored(
         c,
-        one,
-        await c.put(one.entry, Buffer.concat([one.piece.bytes, randomBytes(10)])),
+        chunk,
+        await c.put(chunk.entry, Buffer.concat([chunk.piece.bytes, randomBytes(10)])),
       );
     },
   ),
   row('no-bytes', 'refuses an empty body', SECTION, 'a 4xx, or a refusal by the commit', async (c) => {
-    const one = await chunk(c);
-    return refusedOrNotStored(c, one, await c.put(one.entry, new Uint8Array()));
+    const chunk = await presignChunk(c);
+    return expectRefusedOrNotStored(c, chunk, await c.put(chunk.entry, new Uint8Array()));
   }),
   row('signature', 'refuses an altered signature', SECTION, 'a 4xx', async (c) => {
-    const { entry, url, piece } = await chunk(c);
-    const altered = new URL(url);
-    const parameter = [...altered.searchParams].find(([name]) => /sig|token|hmac|mac$/i.test(name));
+    const { entry, url, piece } = await presignChunk(c);
+    const alteredUrl = new URL(url);
+    const parameter = [...alteredUrl.searchParams].find(([name]) => /sig|token|hmac|mac$/i.test(name));
     if (!parameter) throw new Skip('the URL has no parameter that looks like a signature');
     const [name, value] = parameter;
-    altered.searchParams.set(
+    alteredUrl.searchParams.set(
       name,
       value.replace(/^./, (letter) => (letter === 'a' ? 'b' : 'a')),
     );
-    return refused(await c.put(entry, piece.bytes, { url: altered.href }));
+    return refuses(await c.put(entry, piece.bytes, { url: alteredUrl.href }));
   }),
   row('no-signature', 'refuses a URL without its signature', SECTION, 'a 4xx', async (c) => {
-    const { entry, url, piece } = await chunk(c);
+    const { entry, url, piece } = await presignChunk(c);
     const { origin, pathname, search } = new URL(url);
     if (search === '') throw new Skip('the URL has no parameters');
-    return refused(await c.put(entry, piece.bytes, { url: origin + pathname }));
+    return refuses(await c.put(entry, piece.bytes, { url: origin + pathname }));
   }),
   row('other-path', 'refuses the signature for the path of another chunk', SECTION, 'a 4xx', async (c) => {
-    const [one, other] = [await chunk(c), await chunk(c)];
-    const url = new URL(other.url);
+    const [chunk, otherChunk] = [await presignChunk(c), await presignChunk(c)];
+    const url = new URL(otherChunk.url);
     if (url.search === '') throw new Skip('the URL has no parameters');
-    if (url.pathname === new URL(one.url).pathname) throw new Skip('both chunks have the same path');
-    url.search = new URL(one.url).search;
-    return refused(await c.put(other.entry, other.piece.bytes, { url: url.href }));
+    if (url.pathname === new URL(chunk.url).pathname) throw new Skip('both chunks have the same path');
+    url.search = new URL(chunk.url).search;
+    return refuses(await c.put(otherChunk.entry, otherChunk.piece.bytes, { url: url.href }));
   }),
   row('read', 'does not return the bytes for the URL of an upload', SECTION, 'no 2xx for GET', async (c) => {
     const { url } = (await c.round()).upload.entries[0] ?? {};
@@ -215,13 +217,13 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     'your-service-differs-set-this',
     'a 2xx, or a 4xx, after which a new URL is requested',
     async (c) => {
-      const { entry, piece } = await chunk(c);
-      const once = await c.put(entry, piece.bytes);
-      if (!isOk(once)) throw new Skip('the chunk was not stored');
+      const { entry, piece } = await presignChunk(c);
+      const firstPut = await c.put(entry, piece.bytes);
+      if (!isOk(firstPut)) throw new Skip('the chunk was not stored');
       const response = await c.put(entry, piece.bytes);
       if (response.status === 412)
         return pass(describe(response), c.settings.setStatus('putStatuses', 412, 'stored'));
-      return isOk(response) ? pass(describe(response)) : refused(response);
+      return isOk(response) ? pass(describe(response)) : refuses(response);
     },
   ),
   row(
@@ -230,27 +232,27 @@ export const PUT_CHECKS: readonly Check[] = table('put', [
     SECTION,
     'no 2xx for an empty body with that header',
     async (c) => {
-      const { entry, url } = await chunk(c);
+      const { entry, url } = await presignChunk(c);
       if (!isS3(url)) throw new Skip('the URL is not signed for S3');
-      const [stored] = (await c.round()).upload.entries;
-      const headers = { 'x-amz-copy-source': new URL(stored?.url ?? url).pathname };
+      const [storedEntry] = (await c.round()).upload.entries;
+      const headers = { 'x-amz-copy-source': new URL(storedEntry?.url ?? url).pathname };
       const response = await c.put(entry, new Uint8Array(), { headers });
       return judge(!isOk(response), describe(response), 'sign content-length, see docs/s3.md');
     },
   ),
   row('public', 'refuses x-amz-acl: public-read (S3)', SECTION, 'no 2xx with that header', async (c) => {
-    const { entry, url, piece } = await chunk(c);
+    const { entry, url, piece } = await presignChunk(c);
     if (!isS3(url)) throw new Skip('the URL is not signed for S3');
     const response = await c.put(entry, piece.bytes, { headers: { 'x-amz-acl': 'public-read' } });
     return judge(!isOk(response), describe(response), 'sign x-amz-acl: private, see docs/s3.md');
   }),
   row('expired', 'refuses an expired URL', SECTION, 'a 4xx', async (c) => {
-    const { entry, url, piece } = await chunk(c);
+    const { entry, url, piece } = await presignChunk(c);
     const lifetimeMs = readLifetimeMs(url, entry.fields, Date.now(), (await c.dialect()).profile);
     if (lifetimeMs === undefined) throw new Skip('the lifetime is unknown');
     if (lifetimeMs > c.options.waitMs)
       throw new Skip(`expires in ${Math.round(lifetimeMs / 1000)} s; pass --wait`);
     await c.wait(lifetimeMs + 1000);
-    return refused(await c.put(entry, piece.bytes));
+    return refuses(await c.put(entry, piece.bytes));
   }),
 ]);

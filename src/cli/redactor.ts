@@ -3,7 +3,7 @@
 
 import type { Exchange } from './exchange.ts';
 
-const LONGEST = 160;
+const LONGEST_LINE = 160;
 /** Shorter values are not replaced: they would also occur by chance. */
 const SHORTEST_SECRET = 4;
 const SECRET_NAME = /auth|code|cookie|cred|key|pass|pwd|receipt|secret|session|sig|token/i;
@@ -11,7 +11,7 @@ const SECRET_NAME = /auth|code|cookie|cred|key|pass|pwd|receipt|secret|session|s
 const WORD = /^[a-z]*$/;
 
 /** Collects the secrets of responses, and returns texts without them. */
-export class Shown {
+export class Redactor {
   readonly #secrets = new Set<string>();
 
   constructor(...secrets: readonly (string | undefined)[]) {
@@ -31,17 +31,17 @@ export class Shown {
   /** Returns a text of at most 160 characters in one line. A number replaces each secret. */
   line = (text: string): string => {
     const line = this.text(text).replace(/\s+/g, ' ');
-    return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+    return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
   };
 
   /** Like `line`, but keeps line breaks and length. */
   text = (text: string): string => {
     const secrets = [...this.#secrets];
-    let shown = text;
+    let redactedText = text;
     // A longer secret may contain a shorter one.
     for (const secret of secrets.toSorted((one, other) => other.length - one.length))
-      shown = shown.replaceAll(secret, () => `<secret ${secrets.indexOf(secret)}>`);
-    return shown.replace(
+      redactedText = redactedText.replaceAll(secret, () => `<secret ${secrets.indexOf(secret)}>`);
+    return redactedText.replace(
       /[^\P{Cc}\n\t]|[\p{Cf}\u2028\u2029]/gu,
       (letter) => `\\u${letter.codePointAt(0)?.toString(16).padStart(4, '0')}`,
     );
