@@ -36,17 +36,17 @@ export function bitReader(content: ArrayLike<number>): (bits: number) => number 
   let at = 0;
   return (bits) => {
     let value = 0;
-    for (let left = bits; left > 0; left--, at++)
+    for (let remainingBits = bits; remainingBits > 0; remainingBits--, at++)
       value = value * 2 + (((content[at >> 3] ?? fail()) >> (7 - (at & 7))) & 1);
     return value;
   };
 }
 
 /** Returns a function that throws when it is called too often. */
-export function countTo(most = MAX_PARTS): () => void {
-  let left = most;
+export function countTo(maxCount = MAX_PARTS): () => void {
+  let remainingCount = maxCount;
   return () => {
-    if (left-- <= 0) fail();
+    if (remainingCount-- <= 0) fail();
   };
 }
 
@@ -65,9 +65,9 @@ export class KeptParts {
   /** Keeps a range of the source. */
   keep(start: number, end: number): void {
     if (start === end) return;
-    const last = this.#end === start ? this.parts.pop() : undefined;
-    if (!last) this.#count();
-    this.parts.push(this.#source.subarray(start - (last?.length ?? 0), end));
+    const lastPart = this.#end === start ? this.parts.pop() : undefined;
+    if (!lastPart) this.#count();
+    this.parts.push(this.#source.subarray(start - (lastPart?.length ?? 0), end));
     this.#end = end;
   }
 
@@ -85,18 +85,18 @@ export class KeptParts {
  */
 export function keepOnly(bytes: Uint8Array, ranges: Range[]): boolean {
   ranges.sort(([a], [b]) => a - b);
-  let last = 0;
+  let lastEnd = 0;
   let lastKind = 0;
   for (const [start, end, kind] of ranges) {
-    if (start < last && kind !== lastKind) return false;
-    if (end > last) [last, lastKind] = [end, kind];
+    if (start < lastEnd && kind !== lastKind) return false;
+    if (end > lastEnd) [lastEnd, lastKind] = [end, kind];
   }
-  last = 0;
+  lastEnd = 0;
   for (const [start, end, kind] of ranges) {
     if (kind < 0) continue;
-    if (start > last) bytes.fill(0, last, start);
-    last = Math.max(last, end);
+    if (start > lastEnd) bytes.fill(0, lastEnd, start);
+    lastEnd = Math.max(lastEnd, end);
   }
-  bytes.fill(0, last);
+  bytes.fill(0, lastEnd);
   return true;
 }

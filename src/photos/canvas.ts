@@ -10,7 +10,7 @@ const EDGE = 128;
 const MOST_STEPS = 4;
 
 /** Returns a canvas with a picture. With `isOpaque`, transparent parts are white. In a JPEG file, they would be black. */
-export function drawn(
+export function drawImage(
   image: ImageBitmap,
   width: number,
   height: number,
@@ -66,20 +66,20 @@ function testPicture(): Blob {
 const isTestPicture = (context: OffscreenCanvasRenderingContext2D): boolean =>
   context.getImageData(0, 0, EDGE, EDGE).data.every((value, at) => {
     const pixel = at >> 2;
-    const expected = colorsAt(pixel % EDGE, Math.floor(pixel / EDGE))[at % 4] ?? 255;
-    return Math.abs(value - expected) <= MOST_STEPS;
+    const expectedValue = colorsAt(pixel % EDGE, Math.floor(pixel / EDGE))[at % 4] ?? 255;
+    return Math.abs(value - expectedValue) <= MOST_STEPS;
   });
 
 /** Resolves with false if a picture that is decoded, drawn and encoded as photos are has other pixels afterwards. */
 export async function givesBackPixels(): Promise<boolean> {
   try {
-    const first = drawn(await createImageBitmap(testPicture()), EDGE, EDGE, true);
+    const firstDrawing = drawImage(await createImageBitmap(testPicture()), EDGE, EDGE, true);
     // Otherwise, reading could undo what encoding has changed.
-    if (!first || !isTestPicture(first.context)) return false;
+    if (!firstDrawing || !isTestPicture(firstDrawing.context)) return false;
     // PNG loses nothing.
-    const encoded = await first.canvas.convertToBlob({ type: 'image/png' });
-    const second = drawn(await createImageBitmap(encoded), EDGE, EDGE, false);
-    return second !== undefined && isTestPicture(second.context);
+    const png = await firstDrawing.canvas.convertToBlob({ type: 'image/png' });
+    const secondDrawing = drawImage(await createImageBitmap(png), EDGE, EDGE, false);
+    return secondDrawing !== undefined && isTestPicture(secondDrawing.context);
   } catch {
     return false;
   }

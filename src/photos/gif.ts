@@ -90,23 +90,23 @@ export function gifSize(bytes: Bytes): Size {
  * repeated. All texts and other extensions are dropped. Throws if a picture is malformed or incomplete.
  */
 export function cleanGif(bytes: Bytes): Bytes[] {
-  const kept = new KeptParts(bytes);
-  kept.keep(0, HEAD_BYTES + tableBytes(bytes[10] ?? 0));
+  const keptParts = new KeptParts(bytes);
+  keptParts.keep(0, HEAD_BYTES + tableBytes(bytes[10] ?? 0));
   let hasPicture = false;
   for (const block of blocksOf(bytes)) {
     const { kind, label, start, data, end } = block;
     if (kind === PICTURE) {
       hasPicture = true;
-      keepPicture(bytes, block, kept);
-    } else if (label === CONTROL && end - data === 6) kept.keep(start, end);
+      keepPicture(bytes, block, keptParts);
+    } else if (label === CONTROL && end - data === 6) keptParts.keep(start, end);
     else if (label === APPLICATION) {
       const loop = loopOf(bytes, data);
-      if (loop) kept.add(loop);
+      if (loop) keptParts.add(loop);
     }
   }
   if (!hasPicture) fail();
-  kept.add(Uint8Array.of(END));
-  return kept.parts;
+  keptParts.add(Uint8Array.of(END));
+  return keptParts.parts;
 }
 
 /** Returns an extension with the number of repetitions of a film only, if this is one. */
@@ -119,40 +119,40 @@ function loopOf(bytes: Bytes, data: number): Bytes | undefined {
 }
 
 /** Keeps a picture up to the last byte of its data that a decoder reads. */
-function keepPicture(bytes: Bytes, block: Block, kept: KeptParts): void {
+function keepPicture(bytes: Bytes, block: Block, keptParts: KeptParts): void {
   const { start, data, end } = block;
   const { width, height } = placeOf(viewOf(bytes), block);
   // Some browsers show a picture without a size on the whole screen, others not at all.
   if (!width || !height) fail();
-  const last = lastByte(bytes, data, width * height);
+  const lastByteAt = findLastByte(bytes, data, width * height);
   let at = data;
   // The sub-block with this byte becomes shorter.
-  while (at + (bytes[at] ?? 0) < last) at += 1 + (bytes[at] ?? 0);
-  if (at + (bytes[at] ?? 0) === last && last + 2 === end) {
-    kept.keep(start, end);
+  while (at + (bytes[at] ?? 0) < lastByteAt) at += 1 + (bytes[at] ?? 0);
+  if (at + (bytes[at] ?? 0) === lastByteAt && lastByteAt + 2 === end) {
+    keptParts.keep(start, end);
     return;
   }
-  kept.keep(start, at);
-  kept.add(Uint8Array.of(last - at));
-  kept.keep(at + 1, last + 1);
-  kept.add(Uint8Array.of(0));
+  keptParts.keep(start, at);
+  keptParts.add(Uint8Array.of(lastByteAt - at));
+  keptParts.keep(at + 1, lastByteAt + 1);
+  keptParts.add(Uint8Array.of(0));
 }
 
 /** Returns the position of the last byte that a picture of so many pixels needs. Throws if it is not complete. */
-function lastByte(bytes: Bytes, data: number, pixels: number): number {
+function findLastByte(bytes: Bytes, data: number, pixels: number): number {
   const codes = new CodeReader(bytes, data);
   const table = new CodeTable(bytes[data - 1] ?? 0);
-  let left = pixels;
+  let remainingPixels = pixels;
   for (;;) {
     const code = codes.read(table.bitsOfCode);
     // Behind the last one of the picture, there may be the code of its end, or no other one.
-    if (code === undefined || code === table.end) return left > 0 ? fail() : codes.lastByte;
+    if (code === undefined || code === table.end) return remainingPixels > 0 ? fail() : codes.lastByteAt;
     if (code === table.clear) {
       table.reset();
       continue;
     }
-    if (left <= 0) return codes.lastByte;
-    left -= table.pixelsOf(code);
+    if (remainingPixels <= 0) return codes.lastByteAt;
+    remainingPixels -= table.pixelsOf(code);
   }
 }
 
@@ -172,7 +172,7 @@ class CodeReader {
   }
 
   /** Where the last byte is of which a bit was read. */
-  get lastByte(): number {
+  get lastByteAt(): number {
     return this.#at - 1;
   }
 

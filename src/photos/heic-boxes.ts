@@ -21,7 +21,7 @@ const KINDS = [
 ];
 const KIND = new RegExp(`^(?:${KINDS.join('|')})\0`);
 /** A list with one reference: to this file. */
-const SELF = bytesOf('\0\0\0\x1cdref\0\0\0\0\0\0\0\x01\0\0\0\x0curl \0\0\0\x01');
+const SELF_REFERENCE = bytesOf('\0\0\0\x1cdref\0\0\0\0\0\0\0\x01\0\0\0\x0curl \0\0\0\x01');
 
 /** Returns where the kept content of a box ends; `undefined` if nothing of it is kept. Writes what replaces names. */
 type EndOf = (box: Box, bytes: Bytes, heif: Heif) => number | undefined;
@@ -30,56 +30,56 @@ type EndOf = (box: Box, bytes: Bytes, heif: Heif) => number | undefined;
 const byteOf = ({ to }: Box, bytes: Bytes, at: number): number => (at < to ? (bytes[at] ?? fail()) : fail());
 
 /** The content has this length. Behind it, there may be anything. */
-const ofLength =
+const endOfLength =
   (length: number): EndOf =>
   ({ from, to }) =>
     from + length <= to ? from + length : undefined;
 /** Nothing, or other boxes, which are kept on their own. */
-const withoutContent: EndOf = ({ from }) => from;
+const endBeforeContent: EndOf = ({ from }) => from;
 /** Version and flags, and then other boxes. */
-const withVersion: EndOf = ({ from }) => from + 4;
+const endOfVersion: EndOf = ({ from }) => from + 4;
 /** The end by the numbers of the box, which `readHeif` has read. */
-const byNumbers: EndOf = (box, _bytes, { ends }) => ends.get(box);
+const endByNumbers: EndOf = (box, _bytes, { ends }) => ends.get(box);
 
 /** What is kept of each type of box. All others are metadata, or of other software. */
 const BOXES: Readonly<Record<string, EndOf>> = {
   ftyp: endOfBrands,
-  free: withoutContent,
-  skip: withoutContent,
-  wide: withoutContent,
-  mdat: withoutContent,
+  free: endBeforeContent,
+  skip: endBeforeContent,
+  wide: endBeforeContent,
+  mdat: endBeforeContent,
 
-  meta: withVersion,
+  meta: endOfVersion,
   // Behind the kind of the list, there are reserved bytes and a name.
-  hdlr: ofLength(12),
+  hdlr: endOfLength(12),
   dinf: endOfSources,
-  idat: withoutContent,
+  idat: endBeforeContent,
   iinf: (box, bytes) => box.from + (byteOf(box, bytes, box.from) ? 8 : 6),
-  iloc: byNumbers,
-  iref: withVersion,
-  pitm: byNumbers,
+  iloc: endByNumbers,
+  iref: endOfVersion,
+  pitm: endByNumbers,
 
-  grpl: withoutContent,
+  grpl: endBeforeContent,
   altr: endOfGroup,
   eqiv: endOfGroup,
   ster: endOfGroup,
 
-  iprp: withoutContent,
-  ipco: withoutContent,
-  ipma: byNumbers,
-  amve: ofLength(8),
+  iprp: endBeforeContent,
+  ipco: endBeforeContent,
+  ipma: endByNumbers,
+  amve: endOfLength(8),
   auxC: endOfAuxiliary,
-  cclv: ofLength(32),
-  clap: ofLength(32),
-  clli: ofLength(4),
+  cclv: endOfLength(32),
+  clap: endOfLength(32),
+  clli: endOfLength(4),
   colr: endOfColors,
   hvcC: endOfParameters,
-  imir: ofLength(1),
-  irot: ofLength(1),
-  ispe: ofLength(12),
-  lsel: ofLength(2),
-  mdcv: ofLength(24),
-  pasp: ofLength(8),
+  imir: endOfLength(1),
+  irot: endOfLength(1),
+  ispe: endOfLength(12),
+  lsel: endOfLength(2),
+  mdcv: endOfLength(24),
+  pasp: endOfLength(8),
   pixi: endOfChannels,
 };
 
@@ -87,7 +87,10 @@ export const endOfContent: EndOf = (box, bytes, heif) => BOXES[box.type]?.(box, 
 
 /** Files may have one source: themselves. */
 function endOfSources({ from, to }: Box, bytes: Bytes): number | undefined {
-  return SELF.every((value, at) => bytes[from + at] === value) && to - from === SELF.length ? to : undefined;
+  return SELF_REFERENCE.every((value, at) => bytes[from + at] === value) &&
+    to - from === SELF_REFERENCE.length
+    ? to
+    : undefined;
 }
 
 /** Bits of each channel, of at most four. */
@@ -107,9 +110,10 @@ function endOfAuxiliary({ from, to }: Box, bytes: Bytes): number {
 /** Replaces brands that are not known by the first one, and the version by zero. */
 function endOfBrands({ from, to }: Box, bytes: Bytes): number {
   if (to - from < 8 || (to - from) % 4 > 0) fail();
-  const first = bytes.slice(from, from + 4);
+  const firstBrand = bytes.slice(from, from + 4);
   bytes.fill(0, from + 4, from + 8);
-  for (let at = from + 8; at < to; at += 4) if (!BRANDS.test(textOf(bytes, at, at + 4))) bytes.set(first, at);
+  for (let at = from + 8; at < to; at += 4)
+    if (!BRANDS.test(textOf(bytes, at, at + 4))) bytes.set(firstBrand, at);
   return to;
 }
 

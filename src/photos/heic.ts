@@ -33,8 +33,8 @@ function checkNumbers({ boxes, items, references, properties, extents }: Heif): 
 
 /** Throws if the primary item is no picture, or has neither content nor pictures of which it is made. */
 function checkPrimary({ primaryId, references, extents }: Heif, pictures: ReadonlySet<number>): void {
-  const isMade = references.some(({ type, id }) => type === 'dimg' && id === primaryId);
-  if (!pictures.has(primaryId) || !(extents.get(primaryId)?.length || isMade)) fail();
+  const isDerived = references.some(({ type, id }) => type === 'dimg' && id === primaryId);
+  if (!pictures.has(primaryId) || !(extents.get(primaryId)?.length || isDerived)) fail();
 }
 
 /** The copy of a file, in which other bytes replace what is not kept. */
@@ -96,12 +96,12 @@ class HeicCopy {
       const isExif = this.#heif.items.get(id)?.type === 'Exif';
       // Exif data must not overlap other Exif data: it is written after the others were zeroed.
       const otherKind = isExif ? -2 - this.#ranges.length : -1;
-      let left = this.#pictures.has(id) ? this.#keepPicture(id, extents) : 0;
+      let remainingBytes = this.#pictures.has(id) ? this.#keepPicture(id, extents) : 0;
       for (const [start, end] of extents) {
-        const middle = Math.min(end, start + left);
-        left -= middle - start;
-        if (middle > start) this.#ranges.push([start, middle, 0]);
-        if (end > middle) this.#ranges.push([middle, end, otherKind]);
+        const keptEnd = Math.min(end, start + remainingBytes);
+        remainingBytes -= keptEnd - start;
+        if (keptEnd > start) this.#ranges.push([start, keptEnd, 0]);
+        if (end > keptEnd) this.#ranges.push([keptEnd, end, otherKind]);
       }
     }
   }
@@ -114,9 +114,9 @@ class HeicCopy {
     const box = this.#heif.properties.get(id)?.find((property) => property.type === 'hvcC') ?? fail();
     const units = unitsIn(content, bytesOfLength(this.#source.subarray(box.from, box.to)));
     if (units.some((unit) => !isNeeded(unit.type))) {
-      const emptied = content.slice();
-      emptyUnits(emptied, units);
-      this.#write(emptied, extents);
+      const emptiedContent = content.slice();
+      emptyUnits(emptiedContent, units);
+      this.#write(emptiedContent, extents);
     }
     return units.at(-1)?.end ?? 0;
   }
@@ -138,11 +138,11 @@ class HeicCopy {
     const header = viewOf(content).getUint32(0) + 4;
     const tiff = header > 10 ? [] : cleanTiff(content.slice(header));
     if (!tiff.length || header + tiff.length > content.length) return false;
-    const cleaned = new Uint8Array(content.length);
-    if (header === 10) cleaned.set(bytesOf('Exif'), 4);
-    cleaned.set(content.subarray(0, 4));
-    cleaned.set(tiff, header);
-    this.#write(cleaned, extents);
+    const cleanedContent = new Uint8Array(content.length);
+    if (header === 10) cleanedContent.set(bytesOf('Exif'), 4);
+    cleanedContent.set(content.subarray(0, 4));
+    cleanedContent.set(tiff, header);
+    this.#write(cleanedContent, extents);
     return true;
   }
 
@@ -161,21 +161,22 @@ class HeicCopy {
  * transparency.
  */
 function readPictures({ items, references, primaryId }: Heif): Set<number> {
-  const sourcesOf = (wanted: string) => references.filter(({ type }) => type === wanted);
+  const sourcesOf = (referenceType: string) => references.filter(({ type }) => type === referenceType);
   const thumbnails = new Set(sourcesOf('thmb').map(({ id }) => id));
-  const others = sourcesOf('auxl');
+  const auxiliaryReferences = sourcesOf('auxl');
   const partsOf = new Map<number, number[]>();
   for (const { id, ids } of sourcesOf('dimg')) partsOf.set(id, [...(partsOf.get(id) ?? []), ...ids]);
-  const parts = new Set([...partsOf.values(), others.map(({ id }) => id)].flat());
+  const parts = new Set([...partsOf.values(), auxiliaryReferences.map(({ id }) => id)].flat());
   const isFirst = (id: number): boolean => id === primaryId || !(thumbnails.has(id) || parts.has(id));
-  const needed = new Set([...items.keys()].filter(isFirst));
-  for (let size = -1; size !== needed.size; ) {
-    size = needed.size;
+  const neededIds = new Set([...items.keys()].filter(isFirst));
+  for (let size = -1; size !== neededIds.size; ) {
+    size = neededIds.size;
     // The set grows while it is read.
-    for (const id of needed) for (const part of partsOf.get(id) ?? []) needed.add(part);
-    for (const { id, ids } of others) if (ids.some((each) => needed.has(each))) needed.add(id);
+    for (const id of neededIds) for (const part of partsOf.get(id) ?? []) neededIds.add(part);
+    for (const { id, ids } of auxiliaryReferences)
+      if (ids.some((each) => neededIds.has(each))) neededIds.add(id);
   }
-  return new Set([...needed].filter((id) => PICTURES.test(items.get(id)?.type ?? '')));
+  return new Set([...neededIds].filter((id) => PICTURES.test(items.get(id)?.type ?? '')));
 }
 
 /** Returns how many bytes the content of a picture needs that is made of others. */

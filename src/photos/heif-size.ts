@@ -29,16 +29,16 @@ export function heifSize(source: Bytes): HeifSize {
   const view = viewOf(source);
   const propertiesOf = (id: number): readonly Box[] => heif.properties.get(id) ?? [];
   const sizeOf = (id: number): Size => {
-    const [ispe, ...others] = propertiesOf(id).filter(({ type }) => type === 'ispe');
-    if (!ispe || others.length > 0) fail();
+    const [ispe, ...otherSizes] = propertiesOf(id).filter(({ type }) => type === 'ispe');
+    if (!ispe || otherSizes.length > 0) fail();
     const size = { width: view.getUint32(ispe.from + 4), height: view.getUint32(ispe.from + 8) };
     return size.width && size.height ? size : fail();
   };
-  let greatest = { width: 0, height: 0 };
+  let greatestSize = { width: 0, height: 0 };
   let pixels = 0;
   // Of pictures, and of their transparency.
   const valueBytes = [0, 0];
-  const transparent = new Set(heif.references.filter(({ type }) => type === 'auxl').map(({ id }) => id));
+  const transparencyIds = new Set(heif.references.filter(({ type }) => type === 'auxl').map(({ id }) => id));
   for (const { id, type } of heif.items.values()) {
     if (!PICTURES.test(type)) continue;
     const size = sizeOf(id);
@@ -49,13 +49,13 @@ export function heifSize(source: Bytes): HeifSize {
     const { pixels: pixelsOfData, frames } =
       type === 'av01' ? readAv1(content, size) : { pixels: size.width * size.height, frames: 1 };
     pixels = Math.max(pixels, pixelsOfData);
-    if (size.width * size.height > greatest.width * greatest.height) greatest = size;
-    const kind = transparent.has(id) ? 1 : 0;
+    if (size.width * size.height > greatestSize.width * greatestSize.height) greatestSize = size;
+    const kind = transparencyIds.has(id) ? 1 : 0;
     for (const property of propertiesOf(id))
       valueBytes[kind] = Math.max(valueBytes[kind] ?? 0, frames * valueBytesOf(view, property));
   }
   if (!PICTURES.test(heif.items.get(heif.primaryId)?.type ?? '')) fail();
-  return { ...greatest, pixels, extraBytes: (valueBytes[0] ?? 0) + (valueBytes[1] ?? 0) };
+  return { ...greatestSize, pixels, extraBytes: (valueBytes[0] ?? 0) + (valueBytes[1] ?? 0) };
 }
 
 /** Returns the bytes of a pixel's values by the configuration of the decoder. */
@@ -79,8 +79,8 @@ function checkGrid(content: Bytes, size: Size, heif: Heif, id: number, sizeOf: (
   const tiles = heif.references.filter((each) => each.type === 'dimg' && each.id === id);
   const ids = tiles.flatMap((each) => each.ids);
   if (width !== size.width || height !== size.height || ids.length !== rows * columns) fail();
-  const [first] = ids;
-  const tile = sizeOf(first ?? fail());
+  const [firstId] = ids;
+  const tile = sizeOf(firstId ?? fail());
   if (ids.some((each) => !PICTURES.test(heif.items.get(each)?.type ?? ''))) fail();
   for (const each of ids) {
     const { width, height } = sizeOf(each);
@@ -109,10 +109,10 @@ function checkHevc(source: Bytes, content: Bytes, size: Size, properties: readon
   const configuration = source.subarray(box.from, box.to);
   const sequences = unitsOfConfiguration(configuration).units.filter(({ type }) => type === SEQUENCE);
   if (unitsIn(content, bytesOfLength(configuration)).some(({ type }) => type === SEQUENCE)) fail();
-  const isNear = (edge: number, coded: number) => edge <= coded && coded < edge + MOST_CUT;
+  const isNear = (edge: number, codedEdge: number) => edge <= codedEdge && codedEdge < edge + MOST_CUT;
   for (const unit of sequences) {
-    const coded = sizeOfSequence(configuration, unit);
-    if (!isNear(size.width, coded.width) || !isNear(size.height, coded.height)) fail();
+    const codedSize = sizeOfSequence(configuration, unit);
+    if (!isNear(size.width, codedSize.width) || !isNear(size.height, codedSize.height)) fail();
   }
   if (sequences.length === 0) fail();
 }
@@ -158,7 +158,7 @@ function pixelsOfSequence(content: Bytes, size: Size): number {
     // Pictures have no times.
     if (read(1)) fail();
     const hasDelay = read(1);
-    for (let left = read(5); left >= 0; left--) {
+    for (let remainingPoints = read(5); remainingPoints >= 0; remainingPoints--) {
       read(12);
       if (read(5) > 7) read(1);
       if (hasDelay && read(1)) read(4);

@@ -34,8 +34,8 @@ export interface Heif {
   readonly ends: ReadonlyMap<Box, number>;
 }
 
-const UNIQUE = /^(?:meta|pitm|iinf|iref|iloc|idat|iprp|ipco)$/;
-const PARENTS = /^(?:meta|iprp|ipco|grpl)$/;
+const UNIQUE_TYPES = /^(?:meta|pitm|iinf|iref|iloc|idat|iprp|ipco)$/;
+const PARENT_TYPES = /^(?:meta|iprp|ipco|grpl)$/;
 /** The most properties of items, and numbers in all references. */
 const MAX_NUMBERS = 20_000;
 /** How many items may have the same bytes, on average. */
@@ -44,7 +44,7 @@ const MOST_SHARED = 2;
 /** Reads a file. Throws if it is malformed, has a film, or items that are in another file. */
 export function readHeif(source: Bytes): Heif {
   const boxes: Box[] = [];
-  const unique = new Map<string, Box>();
+  const uniqueBoxes = new Map<string, Box>();
   const ends = new Map<Box, number>();
   const properties: Box[] = [];
   const countBox = countTo();
@@ -52,38 +52,39 @@ export function readHeif(source: Bytes): Heif {
   /** Throws if the integer is not within the file. */
   function uint(at: number, size: number): number {
     let value = 0;
-    for (let next = at; next < at + size; next++) value = value * 256 + (source[next] ?? fail());
+    for (let position = at; position < at + size; position++)
+      value = value * 256 + (source[position] ?? fail());
     return value;
   }
 
-  const box = (type: string): Box => unique.get(type) ?? fail();
+  const box = (type: string): Box => uniqueBoxes.get(type) ?? fail();
 
   /** At the end of the file, readers ignore bytes that are too few for a box. */
   function* boxesIn(from: number, to: number): Generator<Box> {
     for (let start = from; start < (to === source.length ? to - 7 : to); ) {
       countBox();
-      const next = boxAt(source.subarray(start, start + BOX_HEAD_BYTES), start, to) ?? fail();
-      yield next;
-      start = next.to;
+      const nextBox = boxAt(source.subarray(start, start + BOX_HEAD_BYTES), start, to) ?? fail();
+      yield nextBox;
+      start = nextBox.to;
     }
   }
 
   function readBoxes(from: number, to: number, parent?: string): void {
     for (const each of boxesIn(from, to)) {
       const { type } = each;
-      if (/^(?:moov|moof)$/.test(type) || (UNIQUE.test(type) && unique.has(type))) fail();
-      unique.set(type, each);
+      if (/^(?:moov|moof)$/.test(type) || (UNIQUE_TYPES.test(type) && uniqueBoxes.has(type))) fail();
+      uniqueBoxes.set(type, each);
       boxes.push(each);
       if (parent === 'ipco') properties.push(each);
-      if (PARENTS.test(type)) readBoxes(each.from + (type === 'meta' ? 4 : 0), each.to, type);
+      if (PARENT_TYPES.test(type)) readBoxes(each.from + (type === 'meta' ? 4 : 0), each.to, type);
     }
   }
 
   /** Returns a function that reads the next integer of a box. */
-  function reader({ from, to }: Box, start = from): { next(size: number): number; readonly at: number } {
+  function reader({ from, to }: Box, start = from): { readUint(size: number): number; readonly at: number } {
     let at = start;
     return {
-      next(size) {
+      readUint(size) {
         at += size;
         if (at > to) fail();
         return uint(at - size, size);
@@ -110,16 +111,16 @@ export function readHeif(source: Bytes): Heif {
   }
 
   function readReferences(): Reference[] {
-    const list = unique.get('iref');
+    const list = uniqueBoxes.get('iref');
     if (!list) return [];
     const idSize = uint(list.from, 1) ? 4 : 2;
     const count = countTo(MAX_NUMBERS);
     return [...boxesIn(list.from + 4, list.to)].map((each) => {
-      const { next } = reader(each);
-      const id = next(idSize);
-      const ids = Array.from({ length: next(2) }, () => {
+      const { readUint } = reader(each);
+      const id = readUint(idSize);
+      const ids = Array.from({ length: readUint(2) }, () => {
         count();
-        return next(idSize);
+        return readUint(idSize);
       });
       // Other bytes behind the last number could be anything.
       if (each.from + idSize * (1 + ids.length) + 2 !== each.to) fail();
@@ -130,37 +131,37 @@ export function readHeif(source: Bytes): Heif {
   function readExtents(): Map<number, Extents> {
     const list = box('iloc');
     const media = boxes.filter(({ type }) => type === 'mdat' || type === 'idat');
-    const located = new Map<number, Extents>();
+    const extentsOf = new Map<number, Extents>();
     const count = countTo();
     // Otherwise, a small file could have very many items of much data.
-    let left = MOST_SHARED * source.length;
+    let remainingBytes = MOST_SHARED * source.length;
     const version = uint(list.from, 1);
     const sizes = uint(list.from + 4, 2);
     const idSize = version === 2 ? 4 : 2;
     const numbers = reader(list, list.from + 6);
-    const { next } = numbers;
-    for (let items = next(idSize); items > 0; items--) {
-      const id = next(idSize);
-      const method = version ? next(2) & 15 : 0;
+    const { readUint } = numbers;
+    for (let items = readUint(idSize); items > 0; items--) {
+      const id = readUint(idSize);
+      const method = version ? readUint(2) & 15 : 0;
       // The bytes are in another file, or in another item.
-      if (next(2) || method > 1 || located.has(id)) fail();
-      const base = next((sizes >> 4) & 15) + (method ? box('idat').from : 0);
+      if (readUint(2) || method > 1 || extentsOf.has(id)) fail();
+      const base = readUint((sizes >> 4) & 15) + (method ? box('idat').from : 0);
       const extents: [number, number][] = [];
-      for (let parts = next(2); parts > 0; parts--) {
+      for (let parts = readUint(2); parts > 0; parts--) {
         count();
-        if (version) next(sizes & 15);
-        const start = base + next(sizes >> 12);
-        const end = start + next((sizes >> 8) & 15);
+        if (version) readUint(sizes & 15);
+        const start = base + readUint(sizes >> 12);
+        const end = start + readUint((sizes >> 8) & 15);
         // Zero is the rest of the file.
         if (start >= end || !media.some((part) => part.from <= start && end <= part.to)) fail();
-        left -= end - start;
-        if (left < 0) fail();
+        remainingBytes -= end - start;
+        if (remainingBytes < 0) fail();
         extents.push([start, end]);
       }
-      located.set(id, extents);
+      extentsOf.set(id, extents);
     }
     ends.set(list, numbers.at);
-    return located;
+    return extentsOf;
   }
 
   function readProperties(): Map<number, Box[]> {
@@ -172,17 +173,19 @@ export function readHeif(source: Bytes): Heif {
     function readList(list: Box): void {
       const [version, isLong] = [uint(list.from, 1), uint(list.from + 3, 1) & 1];
       const numbers = reader(list, list.from + 4);
-      const { next } = numbers;
-      for (let left = next(4); left > 0; left--) {
+      const { readUint } = numbers;
+      for (let remainingItems = readUint(4); remainingItems > 0; remainingItems--) {
         count();
-        const id = next(version ? 4 : 2);
-        const all = Array.from({ length: next(1) }, () => {
+        const id = readUint(version ? 4 : 2);
+        const propertyNumbers = Array.from({ length: readUint(1) }, () => {
           count();
           // The highest bit says that the property is essential.
-          return next(isLong ? 2 : 1) & (isLong ? 0x7fff : 0x7f);
+          return readUint(isLong ? 2 : 1) & (isLong ? 0x7fff : 0x7f);
         });
-        const each = all.filter((number) => number > 0).map((number) => properties[number - 1] ?? fail());
-        propertiesOf.set(id, [...(propertiesOf.get(id) ?? []), ...each]);
+        const itemProperties = propertyNumbers
+          .filter((number) => number > 0)
+          .map((number) => properties[number - 1] ?? fail());
+        propertiesOf.set(id, [...(propertiesOf.get(id) ?? []), ...itemProperties]);
       }
       ends.set(list, numbers.at);
     }
@@ -205,8 +208,8 @@ export function readHeif(source: Bytes): Heif {
 
 /** Returns the bytes of an item. */
 export function bytesOfItem(source: Bytes, extents: Extents): Bytes {
-  const [first] = extents;
-  if (extents.length === 1 && first) return source.subarray(...first);
+  const [firstExtent] = extents;
+  if (extents.length === 1 && firstExtent) return source.subarray(...firstExtent);
   const bytes = new Uint8Array(extents.reduce((sum, [start, end]) => sum + end - start, 0));
   let at = 0;
   for (const [start, end] of extents) {

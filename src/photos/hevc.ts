@@ -28,7 +28,8 @@ export function unitsIn(bytes: Bytes, bytesOfLength: number): Unit[] {
   for (let at = 0; at + bytesOfLength < bytes.length; ) {
     count();
     let length = 0;
-    for (let left = bytesOfLength; left > 0; left--) length = length * 256 + (bytes[at++] ?? 0);
+    for (let remainingBytes = bytesOfLength; remainingBytes > 0; remainingBytes--)
+      length = length * 256 + (bytes[at++] ?? 0);
     const unit = unitAt(bytes, at, at + length);
     units.push(unit);
     at = unit.end;
@@ -43,8 +44,8 @@ export function unitsOfConfiguration(bytes: Bytes): { readonly units: Unit[]; re
   const count = countTo(MOST_PARAMETERS);
   let at = 23;
   for (let lists = bytes[22] ?? fail(); lists > 0; lists--) {
-    let left = uint16(at + 1);
-    for (at += 3; left > 0; left--) {
+    let remainingUnits = uint16(at + 1);
+    for (at += 3; remainingUnits > 0; remainingUnits--) {
       count();
       const unit = unitAt(bytes, at + 2, at + 2 + uint16(at));
       units.push(unit);

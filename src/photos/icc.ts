@@ -11,7 +11,7 @@ export const MOST_BYTES = 2 ** 23;
 /** Tags with texts that some programs want to see: the name of the profile, and a copyright. */
 const TEXTS = /^(?:desc|cprt)$/;
 /** Texts with nothing to read, by the type of a tag: the shortest ones. */
-const EMPTY: Readonly<Record<string, string>> = {
+const EMPTY_TEXTS: Readonly<Record<string, string>> = {
   desc: 'desc\0\0\0\0\0\0\0\x01',
   text: 'text',
   // One text, of two bytes: a space.
@@ -21,7 +21,8 @@ const EMPTY: Readonly<Record<string, string>> = {
 const DESC_BYTES = 91;
 
 /** Tags that colors need. Others are texts, or of other software. */
-const KEPT = /^(?:[rgb](?:XYZ|TRC)|kTRC|wtpt|bkpt|chad|A2B[0-3]|B2A[0-3]|D2B[0-3]|B2D[0-3]|gamt|cicp|lumi)$/;
+const KEPT_TAGS =
+  /^(?:[rgb](?:XYZ|TRC)|kTRC|wtpt|bkpt|chad|A2B[0-3]|B2A[0-3]|D2B[0-3]|B2D[0-3]|gamt|cicp|lumi)$/;
 
 /**
  * Cleans a profile in place: only the tags that colors need stay, texts become empty, and zeros replace all else. Returns the
@@ -43,20 +44,22 @@ export function cleanIcc(bytes: Uint8Array): number {
       const [start, length] = [view.getUint32(at + 4), view.getUint32(at + 8)];
       if (start < end || start + length > profile.length) return 0;
       const name = textOf(profile, at, at + 4);
-      const empty = TEXTS.test(name) ? EMPTY[textOf(profile, start, start + 4)] : undefined;
-      const isText = empty !== undefined && length >= (empty.startsWith('desc') ? DESC_BYTES : empty.length);
-      const used = KEPT.test(name) ? lengthOf(view, start, length) : 0;
-      if (!isText && used === 0) continue;
+      const emptyText = TEXTS.test(name) ? EMPTY_TEXTS[textOf(profile, start, start + 4)] : undefined;
+      const isText =
+        emptyText !== undefined && length >= (emptyText.startsWith('desc') ? DESC_BYTES : emptyText.length);
+      const usedBytes = KEPT_TAGS.test(name) ? lengthOf(view, start, length) : 0;
+      if (!isText && usedBytes === 0) continue;
       tags.push(at);
-      if (isText) texts.push([start, bytesOf(empty)]);
+      if (isText) texts.push([start, bytesOf(emptyText)]);
       // Tags may share their content.
-      else ranges.push([start, start + used, 0]);
+      else ranges.push([start, start + usedBytes, 0]);
     }
     // Length; version, kind, colors, date, signature; rendering intent, white point. No names of makers, and no reserved bytes.
     ranges.push([0, 4, 0], [8, 40, 0], [64, 80, 0], [128, end, 0]);
     keepOnly(profile, ranges);
     for (const [start, text] of texts) profile.set(text, start);
-    for (const [index, from] of tags.entries()) profile.copyWithin(HEAD_BYTES + 12 * index, from, from + 12);
+    for (const [index, tagAt] of tags.entries())
+      profile.copyWithin(HEAD_BYTES + 12 * index, tagAt, tagAt + 12);
     profile.fill(0, HEAD_BYTES + 12 * tags.length, end);
     view.setUint32(128, tags.length);
     return profile.length;
@@ -68,8 +71,8 @@ export function cleanIcc(bytes: Uint8Array): number {
 /** Numbers of parameters of a curve, by its function. */
 const PARAMETERS = [1, 3, 4, 5, 7];
 
-/** Returns how many bytes the content of a tag has by its own numbers; zero if that is more than `most`, or not known. */
-function lengthOf(view: DataView, start: number, most: number): number {
+/** Returns how many bytes the content of a tag has by its own numbers; zero if that is more than `mostBytes`, or not known. */
+function lengthOf(view: DataView, start: number, mostBytes: number): number {
   const type = textOf(new Uint8Array(view.buffer, view.byteOffset + start, 4));
   const [inputs, outputs, points] = [
     view.getUint8(start + 8),
@@ -87,6 +90,6 @@ function lengthOf(view: DataView, start: number, most: number): number {
     mft2: () => 52 + 2 * (view.getUint16(start + 48) * inputs + grid + view.getUint16(start + 50) * outputs),
   };
   // The others (`mAB `, `mBA `, `mpet`) are lists of numbers with offsets.
-  const length = lengths[type]?.() ?? (/^m(?:AB |BA |pet)$/.test(type) ? most : 0);
-  return length <= most ? length : 0;
+  const length = lengths[type]?.() ?? (/^m(?:AB |BA |pet)$/.test(type) ? mostBytes : 0);
+  return length <= mostBytes ? length : 0;
 }

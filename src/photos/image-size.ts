@@ -59,7 +59,7 @@ export function readSize(bytes: Bytes, type: ImageType): ImageSize | undefined {
   }
 }
 
-interface Read extends Size {
+interface ReadResult extends Size {
   readonly isAnimated?: boolean;
   /** What a decoder needs for each pixel beside the picture, if it needs that for the whole picture. */
   readonly extraBytes?: number;
@@ -67,7 +67,7 @@ interface Read extends Size {
   readonly pixels?: number;
 }
 
-const READERS: Readonly<Record<ImageType, (bytes: Bytes) => Read>> = {
+const READERS: Readonly<Record<ImageType, (bytes: Bytes) => ReadResult>> = {
   'image/jpeg': (bytes) => {
     const { size, components, isBuffered } = readJpeg(bytes);
     return { ...size, extraBytes: isBuffered ? 2 * components.length : 0 };

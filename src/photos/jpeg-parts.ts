@@ -24,8 +24,8 @@ export interface Segment {
 export interface Component {
   readonly id: number;
   /** How many blocks a unit has, from left to right and from top to bottom. */
-  readonly across: number;
-  readonly down: number;
+  readonly blocksAcross: number;
+  readonly blocksDown: number;
 }
 
 export interface Jpeg {
@@ -76,7 +76,7 @@ export function readJpeg(bytes: Bytes): Jpeg {
     } else if (marker === END) {
       if (!firstScan) fail();
       isWhole = true;
-    } else if (!isOther(marker)) fail();
+    } else if (!isOtherMarker(marker)) fail();
     segments.push(segment);
   }
   if (!frame || !firstScan) fail();
@@ -116,15 +116,21 @@ function readFrame(bytes: Bytes, { start }: Segment): Pick<Jpeg, 'size' | 'compo
 
 function readComponent(bytes: Bytes, at: number): Component {
   const factors = bytes[at + 1] ?? 0;
-  const component = { id: bytes[at] ?? 0, across: factors >> 4, down: factors & 15 };
-  if (component.across < 1 || component.across > 4 || component.down < 1 || component.down > 4) fail();
+  const component = { id: bytes[at] ?? 0, blocksAcross: factors >> 4, blocksDown: factors & 15 };
+  if (
+    component.blocksAcross < 1 ||
+    component.blocksAcross > 4 ||
+    component.blocksDown < 1 ||
+    component.blocksDown > 4
+  )
+    fail();
   return component;
 }
 
 const uint16 = (bytes: Bytes, at: number): number => (bytes[at] ?? fail()) * 256 + (bytes[at + 1] ?? fail());
 
 /** Tables, the number of lines, segments of applications, and comments. */
-const isOther = (marker: number): boolean =>
+const isOtherMarker = (marker: number): boolean =>
   marker === HUFFMAN ||
   (marker >= QUANTIZATION && marker <= RESTART_INTERVAL) ||
   (marker >= 0xe0 && marker <= 0xef) ||

@@ -61,31 +61,31 @@ export class ScanReader {
 
   // Bits that are read next, from the highest on, how many they are, and how many of them are no longer in the file.
   #bits = 0;
-  #count = 0;
-  #missing = 0;
+  #bitCount = 0;
+  #missingBits = 0;
   #at = 0;
 
   constructor(bytes: Bytes, { size, components, isProgressive }: Jpeg) {
     this.#bytes = bytes;
     this.#isProgressive = isProgressive;
-    const across = Math.max(...components.map((component) => component.across));
-    const down = Math.max(...components.map((component) => component.down));
-    this.#unitsAcross = Math.ceil(size.width / (8 * across));
-    this.#unitsDown = Math.ceil(size.height / (8 * down));
+    const maxAcross = Math.max(...components.map((component) => component.blocksAcross));
+    const maxDown = Math.max(...components.map((component) => component.blocksDown));
+    this.#unitsAcross = Math.ceil(size.width / (8 * maxAcross));
+    this.#unitsDown = Math.ceil(size.height / (8 * maxDown));
     let blocks = 0;
     this.#planes = components.map((component) => {
-      const stride = this.#unitsAcross * component.across;
-      const rows = this.#unitsDown * component.down;
-      const all = stride * rows;
-      blocks += all;
+      const stride = this.#unitsAcross * component.blocksAcross;
+      const rows = this.#unitsDown * component.blocksDown;
+      const planeBlocks = stride * rows;
+      blocks += planeBlocks;
       if (isProgressive && blocks > MAX_BLOCKS) fail();
       return {
         ...component,
-        width: Math.ceil(Math.ceil((size.width * component.across) / across) / 8),
-        height: Math.ceil(Math.ceil((size.height * component.down) / down) / 8),
+        width: Math.ceil(Math.ceil((size.width * component.blocksAcross) / maxAcross) / 8),
+        height: Math.ceil(Math.ceil((size.height * component.blocksDown) / maxDown) / 8),
         stride,
         rows,
-        nonzero: new Int32Array(isProgressive ? 2 * all : 0),
+        nonzero: new Int32Array(isProgressive ? 2 * planeBlocks : 0),
       };
     });
   }
@@ -106,11 +106,11 @@ export class ScanReader {
       let value = at + 17;
       let code = 0;
       for (let length = 1; length <= 16; length++) {
-        for (let left = bytes[at + length] ?? fail(); left > 0; left--) {
-          const next = code + (65536 >> length);
-          if (next > 65536 || value >= end) fail();
-          codes.fill(length * 256 + (bytes[value++] ?? 0), code, next);
-          code = next;
+        for (let remainingCodes = bytes[at + length] ?? fail(); remainingCodes > 0; remainingCodes--) {
+          const nextCode = code + (65536 >> length);
+          if (nextCode > 65536 || value >= end) fail();
+          codes.fill(length * 256 + (bytes[value++] ?? 0), code, nextCode);
+          code = nextCode;
         }
       }
       this.#codes.set(id, codes);
@@ -123,29 +123,29 @@ export class ScanReader {
    * Keeps the data of a scan, with its restart markers. Some bits may be missing at the end, or before a restart: browsers show
    * such pictures, and all that is there has been read. Throws if there are other codes than in the tables.
    */
-  keepData(header: Segment, kept: KeptParts): void {
+  keepData(header: Segment, keptParts: KeptParts): void {
     const scan = this.#readHeader(header);
     const units = scan.unitsAcross * scan.unitsDown;
     const interval = this.#unitsPerRestart || units;
-    let from = header.end;
-    this.#restart(from);
-    for (let first = 0; first < units; first += interval) {
-      if (first > 0) {
-        kept.keep(from, this.#end());
-        const number = first / interval;
-        from = this.#findRestart(number);
-        if (from < 0) return;
-        const steps = this.#stepsTo(from, number);
+    let dataStart = header.end;
+    this.#restart(dataStart);
+    for (let firstUnit = 0; firstUnit < units; firstUnit += interval) {
+      if (firstUnit > 0) {
+        keptParts.keep(dataStart, this.#end());
+        const number = firstUnit / interval;
+        dataStart = this.#findRestart(number);
+        if (dataStart < 0) return;
+        const steps = this.#stepsTo(dataStart, number);
         const isEarly = steps === 1 || steps === 2;
-        this.#restart(isEarly ? from : from + 2);
+        this.#restart(isEarly ? dataStart : dataStart + 2);
         scan.coding.endRun();
         if (isEarly) continue;
       }
       // If bits are missing, the next interval follows, or the end.
-      const end = Math.min(units, first + interval);
-      for (let unit = first; unit < end && !this.#isShort(); unit++) this.#readUnit(scan, unit);
+      const end = Math.min(units, firstUnit + interval);
+      for (let unit = firstUnit; unit < end && !this.#isShort(); unit++) this.#readUnit(scan, unit);
     }
-    kept.keep(from, this.#end());
+    keptParts.keep(dataStart, this.#end());
   }
 
   /**
@@ -167,26 +167,26 @@ export class ScanReader {
   /** Reads the header of a scan. Throws if it is malformed, or lacks the tables that the scan needs. */
   #readHeader({ start, end }: Segment): Scan {
     const components = this.#componentsOf(start);
-    const [first = 0, last = 0, bits = 0] = this.#bytes.subarray(end - 3, end);
+    const [firstValue = 0, lastValue = 0, bits = 0] = this.#bytes.subarray(end - 3, end);
     const isProgressive = this.#isProgressive;
     const coding = isProgressive
-      ? this.#progressive(first, last, bits > 15)
-      : { readBlock: this.#sequential, endRun: () => undefined };
-    const needsDc = !isProgressive || (first === 0 && bits < 16);
-    const needsAc = !isProgressive || first > 0;
+      ? this.#progressiveCoding(firstValue, lastValue, bits > 15)
+      : { readBlock: this.#readSequential, endRun: () => undefined };
+    const needsDc = !isProgressive || (firstValue === 0 && bits < 16);
+    const needsAc = !isProgressive || firstValue > 0;
     const parts = components.map(({ plane, tables }) => ({
       plane,
       dc: needsDc ? this.#codesOf(tables >> 4) : NO_CODES,
       ac: needsAc ? this.#codesOf(16 + (tables & 15)) : NO_CODES,
     }));
-    const [only] = parts;
-    if (!only || parts.length > 4 || (isProgressive && first > 0 && parts.length > 1)) fail();
+    const [onlyPart] = parts;
+    if (!onlyPart || parts.length > 4 || (isProgressive && firstValue > 0 && parts.length > 1)) fail();
     this.#readBlocks += parts.reduce((sum, { plane }) => sum + plane.stride * plane.rows, 0);
     if (isProgressive && this.#readBlocks > MAX_READ_BLOCKS) fail();
     if (parts.length > 1)
       return { parts, coding, unitsAcross: this.#unitsAcross, unitsDown: this.#unitsDown };
-    const plane = { ...only.plane, across: 1, down: 1 };
-    return { parts: [{ ...only, plane }], coding, unitsAcross: plane.width, unitsDown: plane.height };
+    const plane = { ...onlyPart.plane, blocksAcross: 1, blocksDown: 1 };
+    return { parts: [{ ...onlyPart, plane }], coding, unitsAcross: plane.width, unitsDown: plane.height };
   }
 
   /** Returns the components of a scan, and the numbers of their tables. */
@@ -209,26 +209,26 @@ export class ScanReader {
   #readUnit({ parts, coding, unitsAcross }: Scan, unit: number): void {
     const [x, y] = [unit % unitsAcross, Math.floor(unit / unitsAcross)];
     for (const { plane, dc, ac } of parts)
-      for (let row = 0; row < plane.down; row++)
-        for (let column = 0; column < plane.across; column++) {
-          const block = (y * plane.down + row) * plane.stride + x * plane.across + column;
+      for (let row = 0; row < plane.blocksDown; row++)
+        for (let column = 0; column < plane.blocksAcross; column++) {
+          const block = (y * plane.blocksDown + row) * plane.stride + x * plane.blocksAcross + column;
           coding.readBlock(plane, block, dc, ac);
         }
   }
 
   #restart(at: number): void {
-    [this.#at, this.#bits, this.#count, this.#missing] = [at, 0, 0, 0];
+    [this.#at, this.#bits, this.#bitCount, this.#missingBits] = [at, 0, 0, 0];
   }
 
   /** Returns true if bits were read that are missing. */
   #isShort(): boolean {
-    return this.#count < this.#missing;
+    return this.#bitCount < this.#missingBits;
   }
 
   /** Returns the position behind the last byte of which a bit was read, and continues there. */
   #end(): number {
-    const unread = Math.max(0, this.#count - this.#missing);
-    for (let left = unread >> 3; left > 0; left--) {
+    const unreadBits = Math.max(0, this.#bitCount - this.#missingBits);
+    for (let remainingBytes = unreadBits >> 3; remainingBytes > 0; remainingBytes--) {
       this.#at -= 1;
       // A zero behind 0xff belongs to it.
       if (this.#bytes[this.#at] === 0 && this.#bytes[this.#at - 1] === 0xff) {
@@ -241,41 +241,41 @@ export class ScanReader {
   /** Makes sure that 16 bits can be read. Behind the end of the data, they are zero. */
   #fill(): void {
     const bytes = this.#bytes;
-    while (this.#count <= 16) {
+    while (this.#bitCount <= 16) {
       let byte = bytes[this.#at] ?? 0;
-      let next = this.#at + 1;
+      let nextAt = this.#at + 1;
       let isMissing = this.#at >= bytes.length;
       if (byte === 0xff) {
-        while (bytes[next] === 0xff) next += 1;
-        isMissing = bytes[next] !== 0;
-        next += 1;
+        while (bytes[nextAt] === 0xff) nextAt += 1;
+        isMissing = bytes[nextAt] !== 0;
+        nextAt += 1;
       }
       if (isMissing) {
         byte = 0;
-        this.#missing += 8;
-        if (this.#missing > MAX_MISSING_BITS) fail();
-      } else this.#at = next;
+        this.#missingBits += 8;
+        if (this.#missingBits > MAX_MISSING_BITS) fail();
+      } else this.#at = nextAt;
       this.#bits = (this.#bits << 8) | byte;
-      this.#count += 8;
+      this.#bitCount += 8;
     }
   }
 
   /** Reads at most 16 bits. */
   #read(count: number): number {
-    if (this.#count < count) this.#fill();
-    this.#count -= count;
-    return (this.#bits >>> this.#count) & ((1 << count) - 1);
+    if (this.#bitCount < count) this.#fill();
+    this.#bitCount -= count;
+    return (this.#bits >>> this.#bitCount) & ((1 << count) - 1);
   }
 
   #decode(codes: Codes): number {
-    if (this.#count < 16) this.#fill();
-    const entry = codes[(this.#bits >>> (this.#count - 16)) & 0xffff] ?? 0;
+    if (this.#bitCount < 16) this.#fill();
+    const entry = codes[(this.#bits >>> (this.#bitCount - 16)) & 0xffff] ?? 0;
     if (entry === 0) fail();
-    this.#count -= entry >> 8;
+    this.#bitCount -= entry >> 8;
     return entry & 255;
   }
 
-  readonly #sequential: Coding['readBlock'] = (_plane, _block, dc, ac) => {
+  readonly #readSequential: Coding['readBlock'] = (_plane, _block, dc, ac) => {
     this.#skip(this.#decode(dc));
     for (let at = 1; at < 64; at++) {
       const code = this.#decode(ac);
@@ -294,8 +294,8 @@ export class ScanReader {
   }
 
   /** Returns how a progressive scan reads a block. `isLater`: the scan makes values more exact. */
-  #progressive(first: number, last: number, isLater: boolean): Coding {
-    if (first > last || last > 63 || (first === 0 && last > 0)) fail();
+  #progressiveCoding(firstValue: number, lastValue: number, isLater: boolean): Coding {
+    if (firstValue > lastValue || lastValue > 63 || (firstValue === 0 && lastValue > 0)) fail();
     // How many blocks have no more codes.
     let run = 0;
     const endRun = (): void => {
@@ -304,7 +304,7 @@ export class ScanReader {
     const readRun = (size: number): void => {
       run = (1 << size) + (size ? this.#read(size) : 0);
     };
-    if (first === 0)
+    if (firstValue === 0)
       return {
         endRun,
         readBlock: (_plane, _block, dc) => (isLater ? void this.#read(1) : this.#skip(this.#decode(dc))),
@@ -323,13 +323,13 @@ export class ScanReader {
             run -= 1;
             return;
           }
-          for (let at = first; at <= last; at++) {
+          for (let at = firstValue; at <= lastValue; at++) {
             const code = this.#decode(ac);
             const [zeros, size] = [code >> 4, code & 15];
             if (size) {
               at += zeros;
               this.#skip(size);
-              if (at <= last) set(plane, block, at);
+              if (at <= lastValue) set(plane, block, at);
             } else if (zeros === 15) at += 15;
             else {
               readRun(zeros);
@@ -342,8 +342,8 @@ export class ScanReader {
     return {
       endRun,
       readBlock: (plane, block, _dc, ac) => {
-        let at = first;
-        for (; run === 0 && at <= last; at++) {
+        let at = firstValue;
+        for (; run === 0 && at <= lastValue; at++) {
           const code = this.#decode(ac);
           let zeros = code >> 4;
           const isNew = (code & 15) > 0;
@@ -353,16 +353,16 @@ export class ScanReader {
             break;
           }
           // Each value that was not zero before has a bit.
-          for (; at <= last; at++) {
+          for (; at <= lastValue; at++) {
             if (isSet(plane, block, at)) this.#read(1);
             else if (zeros-- === 0) break;
           }
-          if (isNew && at <= last) set(plane, block, at);
+          if (isNew && at <= lastValue) set(plane, block, at);
         }
         if (run === 0) return;
         run -= 1;
         if (plane.nonzero[2 * block] || plane.nonzero[2 * block + 1])
-          for (; at <= last; at++) if (isSet(plane, block, at)) this.#read(1);
+          for (; at <= lastValue; at++) if (isSet(plane, block, at)) this.#read(1);
       },
     };
   }

@@ -24,7 +24,7 @@ function lengthOf(table: Uint8Array, marker: number): number {
   return at;
 }
 
-const segment = (marker: number, ...content: (Uint8Array | readonly number[])[]): Bytes => {
+const createSegment = (marker: number, ...content: (Uint8Array | readonly number[])[]): Bytes => {
   const length = content.reduce((sum, part) => sum + part.length, 2);
   const bytes = new Uint8Array(2 + length);
   bytes.set([0xff, marker, length >> 8, length & 0xff]);
@@ -37,18 +37,18 @@ const segment = (marker: number, ...content: (Uint8Array | readonly number[])[])
 };
 
 /** Returns what is kept of an application segment. */
-function cleaned(bytes: Bytes, marker: number): Bytes | undefined {
+function cleanSegment(bytes: Bytes, marker: number): Bytes | undefined {
   const name = textOf(bytes, 4, 10);
   if (marker === 0xe0 && name.startsWith('JFIF\0'))
     // A thumbnail of zero by zero pixels.
-    return bytes.length < 18 ? undefined : segment(marker, bytes.subarray(4, 16), [0, 0]);
+    return bytes.length < 18 ? undefined : createSegment(marker, bytes.subarray(4, 16), [0, 0]);
   if (marker === 0xe1 && name.startsWith('Exif\0')) {
     const tiff = cleanTiff(bytes.slice(10));
-    return tiff.length ? segment(marker, bytesOf('Exif\0\0'), tiff) : undefined;
+    return tiff.length ? createSegment(marker, bytesOf('Exif\0\0'), tiff) : undefined;
   }
   // How colors are stored. The version and the flags before it say nothing to decoders.
   return marker === ADOBE && name.startsWith('Adobe') && bytes.length >= 16
-    ? segment(marker, bytesOf('Adobe'), [0, 100, 0, 0, 0, 0, bytes[15] ?? 0])
+    ? createSegment(marker, bytesOf('Adobe'), [0, 100, 0, 0, 0, 0, bytes[15] ?? 0])
     : undefined;
 }
 
@@ -62,9 +62,9 @@ function iccSegments(bytes: Bytes, segments: readonly Segment[]): Bytes[] {
     parts.reduce((sum, { start, end }) => sum + end - start - ICC_HEAD_BYTES, 0),
   );
   let length = 0;
-  const ordered = new Map(parts.map((part) => [bytes[part.start + 16], part]));
+  const partsByNumber = new Map(parts.map((part) => [bytes[part.start + 16], part]));
   for (let number = 1; number <= parts.length; number++) {
-    const part = ordered.get(number);
+    const part = partsByNumber.get(number);
     if (!part || bytes[part.start + 17] !== parts.length) return [];
     const data = bytes.subarray(part.start + ICC_HEAD_BYTES, part.end);
     content.set(data, length);
@@ -74,7 +74,7 @@ function iccSegments(bytes: Bytes, segments: readonly Segment[]): Bytes[] {
   const count = Math.ceil(profile.length / ICC_PART_BYTES);
   return Array.from({ length: count }, (_, index) => {
     const part = profile.subarray(index * ICC_PART_BYTES, (index + 1) * ICC_PART_BYTES);
-    return segment(0xe2, bytesOf(ICC), [index + 1, count], part);
+    return createSegment(0xe2, bytesOf(ICC), [index + 1, count], part);
   });
 }
 
@@ -86,34 +86,35 @@ function iccSegments(bytes: Bytes, segments: readonly Segment[]): Bytes[] {
 export function cleanJpeg(bytes: Bytes): Bytes[] {
   const jpeg = readJpeg(bytes);
   if (!jpeg.isWhole) fail();
-  const kept = new KeptParts(bytes);
+  const keptParts = new KeptParts(bytes);
   const scans = new ScanReader(bytes, jpeg);
   const firstScan = jpeg.segments.findIndex(({ marker }) => marker === SCAN);
   const isAdobe = ({ marker, start, end }: Segment) =>
-    marker === ADOBE && cleaned(bytes.subarray(start, end), marker) !== undefined;
+    marker === ADOBE && cleanSegment(bytes.subarray(start, end), marker) !== undefined;
   // Decoders use the last one.
-  const adobe = jpeg.segments.slice(0, firstScan).filter(isAdobe).at(-1);
+  const adobeSegment = jpeg.segments.slice(0, firstScan).filter(isAdobe).at(-1);
   const markers = new Set<number>();
   let isIccKept = false;
-  kept.keep(0, 2);
+  keptParts.keep(0, 2);
   for (const each of jpeg.segments) {
     const { marker, start, end } = each;
-    const whole = bytes.subarray(start, end);
+    const segmentBytes = bytes.subarray(start, end);
     if (isIcc(bytes, each)) {
-      if (!isIccKept) for (const part of iccSegments(bytes, jpeg.segments)) kept.add(part);
+      if (!isIccKept) for (const part of iccSegments(bytes, jpeg.segments)) keptParts.add(part);
       isIccKept = true;
     } else if (marker >= 0xe0) {
-      const part = cleaned(whole, marker);
+      const part = cleanSegment(segmentBytes, marker);
       // One of each kind.
-      if (part && (marker === ADOBE ? each === adobe : !markers.has(marker))) kept.add(part);
+      if (part && (marker === ADOBE ? each === adobeSegment : !markers.has(marker))) keptParts.add(part);
       if (part) markers.add(marker);
     } else {
       if (marker === HUFFMAN) scans.readCodes(each);
-      else if (marker !== END && lengthOf(whole, marker) !== whole.length) fail();
-      if (marker === RESTART_INTERVAL) scans.setRestartInterval((whole[4] ?? 0) * 256 + (whole[5] ?? 0));
-      kept.keep(start, end);
-      if (marker === SCAN) scans.keepData(each, kept);
+      else if (marker !== END && lengthOf(segmentBytes, marker) !== segmentBytes.length) fail();
+      if (marker === RESTART_INTERVAL)
+        scans.setRestartInterval((segmentBytes[4] ?? 0) * 256 + (segmentBytes[5] ?? 0));
+      keptParts.keep(start, end);
+      if (marker === SCAN) scans.keepData(each, keptParts);
     }
   }
-  return kept.parts;
+  return keptParts.parts;
 }

@@ -1,7 +1,7 @@
 // What is done with photos, in a worker or in the page: smaller copies, thumbnails, and removing the location.
 
 import type { Bytes } from './bytes.ts';
-import { drawn, fillBehind, givesBackPixels } from './canvas.ts';
+import { drawImage, fillBehind, givesBackPixels } from './canvas.ts';
 import { type FilmType, readFilmType } from './films.ts';
 import { readSize, SIGNATURE_BYTES, typeOf } from './image-size.ts';
 import { type ReadAll, stripLocation } from './strip-location.ts';
@@ -27,7 +27,7 @@ const JPEG_QUALITY = 0.85;
 
 /** Calls `onRead` when an image has been read, before it is decoded. */
 export async function runTask(
-  { file, maxEdge, wanted }: PhotoTask,
+  { file, maxEdge, wanted: resultKind }: PhotoTask,
   onRead: () => void = () => undefined,
 ): Promise<TaskResult> {
   let bytes: Promise<Bytes> | undefined;
@@ -38,14 +38,14 @@ export async function runTask(
     });
     return bytes;
   };
-  if (wanted === 'thumbnail') {
+  if (resultKind === 'thumbnail') {
     const film = await readFilmType(file);
-    return film ?? (await scaled(file, read, maxEdge, true))?.canvas.transferToImageBitmap();
+    return film ?? (await drawScaled(file, read, maxEdge, true))?.canvas.transferToImageBitmap();
   }
-  const smaller = await resized(file, read, maxEdge);
-  if (smaller || wanted === 'photo') return smaller;
-  const stripped = await stripLocation(file, read);
-  return stripped === file ? undefined : stripped;
+  const smallerPhoto = await resize(file, read, maxEdge);
+  if (smallerPhoto || resultKind === 'photo') return smallerPhoto;
+  const strippedFile = await stripLocation(file, read);
+  return strippedFile === file ? undefined : strippedFile;
 }
 
 /** Whether the canvases of this worker, or of this page, give back what is drawn. */
@@ -55,11 +55,12 @@ let isTruthful: Promise<boolean> | undefined;
  * Resolves with a smaller image; `undefined` if the file is no photo, small enough, animated, would not become smaller, or would
  * become another picture.
  */
-async function resized(file: File, read: ReadAll, maxEdge: number): Promise<Blob | undefined> {
-  const picture = await scaled(file, read, maxEdge, false);
+async function resize(file: File, read: ReadAll, maxEdge: number): Promise<Blob | undefined> {
+  const picture = await drawScaled(file, read, maxEdge, false);
   if (!picture) return undefined;
   const { canvas, context, type } = picture;
-  const encode = (as: string): Promise<Blob> => canvas.convertToBlob({ type: as, quality: JPEG_QUALITY });
+  const encode = (outputType: string): Promise<Blob> =>
+    canvas.convertToBlob({ type: outputType, quality: JPEG_QUALITY });
   let blob = await encode(type);
   if (blob.type !== type) {
     // Safari cannot write WebP.
@@ -69,7 +70,7 @@ async function resized(file: File, read: ReadAll, maxEdge: number): Promise<Blob
   return blob.size < file.size ? blob : undefined;
 }
 
-async function scaled(file: File, read: ReadAll, maxEdge: number, isThumbnail: boolean) {
+async function drawScaled(file: File, read: ReadAll, maxEdge: number, isThumbnail: boolean) {
   if (file.size > MAX_BYTES || maxEdge === Number.POSITIVE_INFINITY) return undefined;
   const type = typeOf(new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer()));
   if (!type) return undefined;
@@ -87,7 +88,7 @@ async function scaled(file: File, read: ReadAll, maxEdge: number, isThumbnail: b
   if (!image) return undefined;
   const scale = Math.min(1, maxEdge / Math.max(image.width, image.height));
   const edge = (pixels: number): number => Math.max(1, Math.round(pixels * scale));
-  const encoded = type === 'image/heif' ? 'image/jpeg' : type;
-  const picture = drawn(image, edge(image.width), edge(image.height), encoded === 'image/jpeg');
-  return picture && { ...picture, type: encoded };
+  const encodedType = type === 'image/heif' ? 'image/jpeg' : type;
+  const picture = drawImage(image, edge(image.width), edge(image.height), encodedType === 'image/jpeg');
+  return picture && { ...picture, type: encodedType };
 }

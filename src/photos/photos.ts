@@ -49,7 +49,7 @@ export class PhotoLane {
     signal = new AbortController().signal,
     longestMs = TASK_MS,
   ): Promise<TaskResult | 'unreadable'> {
-    return this.#lane.run((over, place) => this.#ask(task, longestMs, over, place), signal);
+    return this.#lane.run((jobSignal, place) => this.#ask(task, longestMs, jobSignal, place), signal);
   }
 
   async #ask(
@@ -62,7 +62,7 @@ export class PhotoLane {
     const starting = this.#worker;
     const worker = await starting;
     const run: typeof runTask = worker
-      ? (...given) => ask(worker, ...given)
+      ? (...taskArgs) => ask(worker, ...taskArgs)
       : (await abortable(this.#parts.loadTasks(), signal)).runTask;
     signal.throwIfAborted();
     const close = (): void => {
@@ -71,16 +71,16 @@ export class PhotoLane {
     };
     // A decoder or a drive that hangs would hold up the next photo, which starts right after this event.
     signal.addEventListener('abort', close);
-    let late: TaskResult | 'unreadable' = 'unreadable';
+    let lateResult: TaskResult | 'unreadable' = 'unreadable';
     renew(longestMs + (task.file.size / 2 ** 20) * READ_MS_PER_MIB);
     const onRead = (): void => {
-      late = task.wanted === 'without-location' ? 'unsupported' : undefined;
+      lateResult = task.wanted === 'without-location' ? 'unsupported' : undefined;
       renew(longestMs);
     };
     try {
       return await abortable(run(task, onRead), signal);
     } catch (error) {
-      if (signal.aborted) return late;
+      if (signal.aborted) return lateResult;
       close();
       throw error;
     } finally {
@@ -132,8 +132,8 @@ export async function preparePhoto(
   longestMs?: number,
 ): Promise<File | 'unsupported' | 'unreadable'> {
   lane ??= new PhotoLane(parts);
-  const wanted = stripsLocation ? 'without-location' : 'photo';
-  const result = await lane.run({ file, maxEdge, wanted }, signal, longestMs);
+  const resultKind = stripsLocation ? 'without-location' : 'photo';
+  const result = await lane.run({ file, maxEdge, wanted: resultKind }, signal, longestMs);
   if (result === undefined) return file;
   if (!(result instanceof Blob)) return result as Extract<typeof result, 'unsupported' | 'unreadable'>;
   const { lastModified, name } = file;

@@ -50,7 +50,7 @@ function chunkOf(type: string, ...parts: (Uint8Array | readonly number[])[]): By
 }
 
 /** Returns an `eXIf` chunk without location, or nothing. */
-function cleanedExif(content: Bytes): Bytes | undefined {
+function cleanExif(content: Bytes): Bytes | undefined {
   const tiff = cleanTiff(content.slice());
   return tiff.length ? chunkOf('eXIf', tiff) : undefined;
 }
@@ -66,7 +66,7 @@ async function* inflate(parts: Bytes[]): AsyncGenerator<Bytes> {
 }
 
 /** Returns a chunk with the cleaned color profile and no name of it, or nothing. Browsers ignore a profile that is malformed. */
-async function cleanedProfile(content: Bytes): Promise<Bytes | undefined> {
+async function cleanProfile(content: Bytes): Promise<Bytes | undefined> {
   // A name, zero, and the method of compression.
   const start = content.indexOf(0) + 2;
   if (start < 3 || start > 81 || content[start - 1] !== 0) return undefined;
@@ -81,17 +81,21 @@ async function cleanedProfile(content: Bytes): Promise<Bytes | undefined> {
   } catch {
     return undefined;
   }
-  const whole = new Uint8Array(await new Blob(parts).arrayBuffer());
-  const profile = whole.subarray(0, cleanIcc(whole));
+  const wholeProfile = new Uint8Array(await new Blob(parts).arrayBuffer());
+  const profile = wholeProfile.subarray(0, cleanIcc(wholeProfile));
   if (!profile.length) return undefined;
-  const compressed = new Blob([profile]).stream().pipeThrough(new CompressionStream('deflate'));
-  return chunkOf('iCCP', bytesOf('ICC\0\0'), new Uint8Array(await new Response(compressed).arrayBuffer()));
+  const compressedProfile = new Blob([profile]).stream().pipeThrough(new CompressionStream('deflate'));
+  return chunkOf(
+    'iCCP',
+    bytesOf('ICC\0\0'),
+    new Uint8Array(await new Response(compressedProfile).arrayBuffer()),
+  );
 }
 
 /** Returns the number of bytes of a picture: a byte before each row says how it is encoded. */
 function bytesOfPicture({ width, height }: Size, { bitsPerPixel, isInterlaced }: Png): number {
-  const bytesOfRows = (across: number, down: number): number =>
-    across > 0 && down > 0 ? down * (1 + Math.ceil((across * bitsPerPixel) / 8)) : 0;
+  const bytesOfRows = (columns: number, rows: number): number =>
+    columns > 0 && rows > 0 ? rows * (1 + Math.ceil((columns * bitsPerPixel) / 8)) : 0;
   if (!isInterlaced) return bytesOfRows(width, height);
   return PASSES.reduce(
     (sum, [stepX, startX, stepY, startY]) =>
@@ -102,11 +106,11 @@ function bytesOfPicture({ width, height }: Size, { bitsPerPixel, isInterlaced }:
 
 /** Throws unless the data is one zlib stream with as many bytes as the picture has. */
 async function checkData(parts: Bytes[], length: number): Promise<void> {
-  let left = length;
+  let remainingBytes = length;
   let [low, high] = [1, 0];
   for await (const part of inflate(parts)) {
-    left -= part.length;
-    if (left < 0) fail();
+    remainingBytes -= part.length;
+    if (remainingBytes < 0) fail();
     for (let at = 0; at < part.length; ) {
       // So many bytes can be added before a sum has more than 32 bits.
       const end = Math.min(part.length, at + 3800);
@@ -118,7 +122,7 @@ async function checkData(parts: Bytes[], length: number): Promise<void> {
       high %= ADLER_BASE;
     }
   }
-  if (left > 0) fail();
+  if (remainingBytes > 0) fail();
   // The stream ends with the checksum of its content. Not all decoders refuse other bytes behind it.
   const end = new Uint8Array(await new Blob(parts).slice(-4).arrayBuffer());
   if (viewOf(end).getUint32(0) !== high * 65536 + low) fail();
@@ -163,7 +167,7 @@ type Part = boolean | Bytes | undefined;
 type Rule = (content: Bytes, png: Png, colors: number) => Part | Promise<Part>;
 
 /** With another length, browsers ignore the chunk. */
-const ofLength =
+const keepIfLength =
   (length: number): Rule =>
   (content) =>
     content.length === length;
@@ -173,21 +177,21 @@ const RULES: Readonly<Record<string, Rule>> = {
   IHDR: () => true,
   PLTE: keepPalette,
   tRNS: keepTransparency,
-  gAMA: ofLength(4),
-  cHRM: ofLength(32),
-  sRGB: ofLength(1),
-  pHYs: ofLength(9),
-  tIME: ofLength(7),
-  cICP: ofLength(4),
-  mDCV: ofLength(24),
-  cLLI: ofLength(8),
-  acTL: ofLength(8),
-  fcTL: ofLength(26),
+  gAMA: keepIfLength(4),
+  cHRM: keepIfLength(32),
+  sRGB: keepIfLength(1),
+  pHYs: keepIfLength(9),
+  tIME: keepIfLength(7),
+  cICP: keepIfLength(4),
+  mDCV: keepIfLength(24),
+  cLLI: keepIfLength(8),
+  acTL: keepIfLength(8),
+  fcTL: keepIfLength(26),
   sBIT: ({ length }, { colorType }) => length === SBIT_BYTES[colorType],
   bKGD: ({ length }, { colorType }) => length === BKGD_BYTES[colorType],
   hIST: ({ length }, { colorType }, colors) => colorType === PALETTE && length === colors * 2,
-  eXIf: cleanedExif,
-  iCCP: cleanedProfile,
+  eXIf: cleanExif,
+  iCCP: cleanProfile,
   IEND: () => chunkOf('IEND'),
 };
 
@@ -213,17 +217,17 @@ export async function cleanPng(bytes: Bytes): Promise<Bytes[]> {
   const png = readPng(bytes);
   if (!png.isWhole || !png.chunks.some(({ type }) => type === 'IDAT')) fail();
   const view = viewOf(bytes);
-  const kept = new KeptParts(bytes);
+  const keptParts = new KeptParts(bytes);
   const palette = png.chunks.find(({ type }) => type === 'PLTE');
   const colors = palette ? (palette.to - palette.from) / 3 : 0;
   const data = new PictureData(png);
   const types = new Set<string>();
-  kept.keep(0, 8);
+  keptParts.keep(0, 8);
   for (const { type, start, from, to, end } of png.chunks) {
     const content = bytes.subarray(from, to);
     if (isData(type)) {
       data.add(type, content);
-      kept.keep(start, end);
+      keptParts.keep(start, end);
       continue;
     }
     if (type === 'fcTL' || type === 'IEND') await data.end();
@@ -235,8 +239,8 @@ export async function cleanPng(bytes: Bytes): Promise<Bytes[]> {
     }
     types.add(type);
     const part = await RULES[type]?.(content, png, colors);
-    if (part === true) kept.keep(start, end);
-    else if (part) kept.add(part);
+    if (part === true) keptParts.keep(start, end);
+    else if (part) keptParts.add(part);
   }
-  return kept.parts;
+  return keptParts.parts;
 }

@@ -35,7 +35,7 @@ const TGA = /TRUEVISION-XFILE\.\0$/;
 const TGA_END_BYTES = 18;
 
 /** Images, videos and recordings from which the location can't be removed. */
-const REFUSED = new RegExp(
+const REFUSED_SIGNATURES = new RegExp(
   // TIFF with DNG, CR2, NEF and ARW; other raw formats; JPEG XR
   '^(?:II[*+U\\x1a]\\0|MM\\0[*+]|II\\xbc|IIR[OS]\\x08|MMOR\\0|\\0MRM|FOVb|FUJIFILMCCD|' +
     // AVI and WAV; AVIF, CR3 and MP4, and its older form without `ftyp`; JPEG 2000; JPEG XL; Photoshop
@@ -100,14 +100,15 @@ export async function stripLocation(
   // The content decides before type and name, which may be wrong.
   const head = textOf(await bytesOf(file.slice(0, HEAD_BYTES)));
   const clean = CLEANERS.find(([signature]) => signature.test(head))?.[1];
-  if (clean) return cleaned(file, read, clean);
+  if (clean) return cleanFile(file, read, clean);
   if (SVG.test(head)) return file.size > MAX_BYTES || PLACE.test(latin1(await read())) ? 'unsupported' : file;
-  if (REFUSED.test(head) || TGA.test(textOf(await bytesOf(file.slice(-TGA_END_BYTES))))) return 'unsupported';
+  if (REFUSED_SIGNATURES.test(head) || TGA.test(textOf(await bytesOf(file.slice(-TGA_END_BYTES)))))
+    return 'unsupported';
   if (ICON.test(head)) return file.size <= MAX_ICON_BYTES && isIcon(await read()) ? file : 'unsupported';
   return !BITMAP.test(head) && isMedia(file, head) ? 'unsupported' : file;
 }
 
-async function cleaned(
+async function cleanFile(
   file: Blob,
   read: ReadAll,
   clean: (bytes: Bytes) => Bytes[] | Promise<Bytes[]>,

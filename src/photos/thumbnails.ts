@@ -11,7 +11,7 @@ export { workerText } from './photos.ts';
 /** Width and height of a thumbnail, in pixels: 40 CSS pixels on most screens. */
 const EDGE = 96;
 /** The most thumbnails in memory, 36 kB each. A thumbnail leaves with its row. */
-const MOST = 300;
+const MOST_THUMBNAILS = 300;
 /** Longest time for reading an image, for decoding it, and for a frame of a film, in milliseconds. */
 const LONGEST_MS = 10_000;
 
@@ -28,14 +28,14 @@ export interface ThumbnailParts extends PhotoParts {
 export class Thumbnails {
   readonly #parts: ThumbnailParts;
   readonly #lane: PhotoLane;
-  readonly #films = new Lane(1, LONGEST_MS);
+  readonly #filmLane = new Lane(1, LONGEST_MS);
   /** Films of the current rendering whose frames are made. */
-  readonly #filming = new Map<FileId, AbortController>();
+  readonly #frameStops = new Map<FileId, AbortController>();
   /** Thumbnails by file, the oldest first; `undefined` if a file has none. */
   readonly #thumbnails = new Map<FileId, HTMLCanvasElement | undefined>();
   /** Files of the current rendering that have none yet, from top to bottom. */
-  #wanted = new Set<FileId>();
-  #rendering = new Set<FileId>();
+  #wantedIds = new Set<FileId>();
+  #renderedIds = new Set<FileId>();
   #isRunning = false;
 
   constructor(parts: ThumbnailParts) {
@@ -51,38 +51,38 @@ export class Thumbnails {
       this.#thumbnails.set(id, thumbnail);
       return thumbnail;
     }
-    if (this.#rendering.size === 0)
+    if (this.#renderedIds.size === 0)
       queueMicrotask(() => {
-        this.#wanted = this.#rendering;
-        this.#rendering = new Set();
-        for (const [id, stop] of this.#filming) {
-          if (this.#wanted.has(id)) continue;
+        this.#wantedIds = this.#renderedIds;
+        this.#renderedIds = new Set();
+        for (const [id, stop] of this.#frameStops) {
+          if (this.#wantedIds.has(id)) continue;
           stop.abort();
-          this.#filming.delete(id);
+          this.#frameStops.delete(id);
         }
         void this.#run();
       });
-    this.#rendering.add(id);
+    this.#renderedIds.add(id);
     return undefined;
   }
 
   /** Forgets the thumbnail of a row that has left the list. */
   forget(id: FileId): void {
     this.#thumbnails.delete(id);
-    this.#wanted.delete(id);
-    this.#filming.get(id)?.abort();
-    this.#filming.delete(id);
+    this.#wantedIds.delete(id);
+    this.#frameStops.get(id)?.abort();
+    this.#frameStops.delete(id);
   }
 
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     for (;;) {
-      const [id] = this.#wanted;
+      const [id] = this.#wantedIds;
       if (id === undefined) break;
-      this.#wanted.delete(id);
+      this.#wantedIds.delete(id);
       // It was rendered again while it was made.
-      if (this.#thumbnails.has(id) || this.#filming.has(id)) continue;
+      if (this.#thumbnails.has(id) || this.#frameStops.has(id)) continue;
       await new Promise<void>((resolve) => (this.#parts.whenIdle ?? whenIdle)(resolve));
       const file = this.#parts.fileOf(id);
       // An upload of an earlier visit may get its file later.
@@ -98,12 +98,15 @@ export class Thumbnails {
 
   async #makeFrame(id: FileId, film: Blob): Promise<void> {
     const stop = new AbortController();
-    this.#filming.set(id, stop);
-    const frame = this.#films.run(async (over) => this.#keep(id, await frameOf(film, over)), stop.signal);
+    this.#frameStops.set(id, stop);
+    const frame = this.#filmLane.run(
+      async (jobSignal) => this.#keep(id, await frameOf(film, jobSignal)),
+      stop.signal,
+    );
     await frame.catch(() => {
       if (!stop.signal.aborted) this.#keep(id, undefined);
     });
-    if (!stop.signal.aborted) this.#filming.delete(id);
+    if (!stop.signal.aborted) this.#frameStops.delete(id);
   }
 
   #keep(id: FileId, image: ImageBitmap | undefined): void {
@@ -114,7 +117,7 @@ export class Thumbnails {
     }
     this.#thumbnails.set(id, image && canvasOf(image));
     for (const [oldest] of this.#thumbnails) {
-      if (this.#thumbnails.size <= MOST) break;
+      if (this.#thumbnails.size <= MOST_THUMBNAILS) break;
       this.#thumbnails.delete(oldest);
     }
     if (image) this.#parts.onReady();
@@ -155,7 +158,7 @@ async function frameOf(film: Blob, signal: AbortSignal): Promise<ImageBitmap> {
     return await abortable(frame, signal);
   } catch (error) {
     frame.then(
-      (late) => late.close(),
+      (lateFrame) => lateFrame.close(),
       () => undefined,
     );
     throw error;
@@ -167,7 +170,7 @@ async function frameOf(film: Blob, signal: AbortSignal): Promise<ImageBitmap> {
 }
 
 async function draw(video: HTMLVideoElement, url: string): Promise<ImageBitmap> {
-  const reached = (type: string): Promise<unknown> =>
+  const waitForEvent = (type: string): Promise<unknown> =>
     new Promise((resolve, reject) => {
       video.addEventListener(type, resolve, { once: true });
       video.addEventListener('error', reject, { once: true });
@@ -175,9 +178,9 @@ async function draw(video: HTMLVideoElement, url: string): Promise<ImageBitmap> 
   video.muted = true;
   video.preload = 'auto';
   video.src = url;
-  await reached('loadeddata');
+  await waitForEvent('loadeddata');
   video.currentTime = Math.min(1, video.duration / 2);
-  await reached('seeked');
+  await waitForEvent('seeked');
   const { videoWidth, videoHeight } = video;
   const scale = Math.min(1, EDGE / Math.max(videoWidth, videoHeight));
   const [resizeWidth, resizeHeight] = [videoWidth * scale, videoHeight * scale].map((edge) =>

@@ -28,7 +28,7 @@ const ORIENTATION = 0x112;
  * names and previews into many tags, also into their own ones. Descriptions and comments may name the place, so they are left out.
  * Artist, copyright, camera, lens, software, dates, exposure and colors stay.
  */
-const KEPT = [
+const KEPT_TAGS = [
   ...[0x10f, 0x110, ORIENTATION, ORIENTATION, 0x11a, 0x11b, 0x128, 0x128, 0x131, 0x132],
   ...[0x13b, 0x13b, 0x13e, 0x13f, 0x211, 0x214, 0x8298, 0x829d, 0x8822, 0x8822, 0x8827, 0x8827],
   ...[
@@ -65,7 +65,7 @@ const TEXTS = [
 const COPYRIGHT = 0x8298;
 
 const isListed = (tag: number) =>
-  KEPT.some((first, at) => at % 2 === 0 && first <= tag && tag <= (KEPT[at + 1] ?? 0));
+  KEPT_TAGS.some((first, at) => at % 2 === 0 && first <= tag && tag <= (KEPT_TAGS[at + 1] ?? 0));
 
 /** A kind of directory. */
 interface Kind {
@@ -99,12 +99,12 @@ function isPlain({ tag, type, size }: Entry): boolean {
 }
 
 /** Exif data with an orientation only, which is the byte at 19. */
-const MINIMAL = [77, 77, 0, 42, 0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+const MINIMAL_TIFF = [77, 77, 0, 42, 0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /** Returns Exif data with this orientation only; empty if the picture is upright. */
-const minimal = (orientation: number): Bytes =>
+const createMinimal = (orientation: number): Bytes =>
   orientation > 1 && orientation < 9
-    ? Uint8Array.from(MINIMAL, (byte, at) => (at === 19 ? orientation : byte))
+    ? Uint8Array.from(MINIMAL_TIFF, (byte, at) => (at === 19 ? orientation : byte))
     : new Uint8Array();
 
 /**
@@ -114,10 +114,10 @@ const minimal = (orientation: number): Bytes =>
 export function cleanTiff(block: Bytes): Bytes {
   const tiff = new Tiff(block);
   try {
-    if (!tiff.read()) return minimal(0);
-    if (!tiff.zeroOthers()) return minimal(tiff.orientation);
+    if (!tiff.read()) return createMinimal(0);
+    if (!tiff.zeroOthers()) return createMinimal(tiff.orientation);
   } catch {
-    return minimal(tiff.orientation);
+    return createMinimal(tiff.orientation);
   }
   return tiff.shorten();
 }
@@ -131,7 +131,7 @@ class Tiff {
   readonly #cuts: (readonly [start: number, end: number])[] = [];
   readonly #directories: { readonly start: number; readonly end: number; readonly entries: number[] }[] = [];
   #orientation = 0;
-  #used = 0;
+  #usedBytes = 0;
   #entriesLeft = MAX_ENTRIES;
 
   constructor(block: Bytes) {
@@ -169,9 +169,9 @@ class Tiff {
       }
       this.#view.setUint16(start, entries.length, this.#isLittle);
       block.fill(0, to, end);
-      this.#used = Math.max(this.#used, to + 4);
+      this.#usedBytes = Math.max(this.#usedBytes, to + 4);
     }
-    return block.subarray(0, this.#used);
+    return block.subarray(0, this.#usedBytes);
   }
 
   #uint16(at: number): number {
@@ -204,7 +204,7 @@ class Tiff {
       this.#cuts.push(this.#restOf(entry));
       tags.add(tag);
       entries.push(at);
-      this.#used = Math.max(this.#used, valueEnd);
+      this.#usedBytes = Math.max(this.#usedBytes, valueEnd);
     }
     this.#directories.push({ start, end, entries });
     return entries.length > 0;
@@ -230,13 +230,13 @@ class Tiff {
   #tryToRead(start: number, kind: Kind): boolean {
     const lists = [this.#ranges, this.#cuts, this.#directories];
     const lengths = lists.map(({ length }) => length);
-    const usedBytes = this.#used;
+    const usedBytes = this.#usedBytes;
     try {
       return this.#readDirectory(start, kind);
     } catch {
       if (this.#entriesLeft < 0) fail();
       for (const [index, list] of lists.entries()) list.length = lengths[index] ?? 0;
-      this.#used = usedBytes;
+      this.#usedBytes = usedBytes;
       return false;
     }
   }

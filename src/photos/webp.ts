@@ -42,7 +42,7 @@ function* chunksOf(bytes: Bytes, from: number, to: number): Generator<Chunk> {
 }
 
 /** Returns where the chunks of a file end. */
-function endOf(bytes: Bytes): number {
+function endOfChunks(bytes: Bytes): number {
   const end = 8 + viewOf(bytes).getUint32(4, true);
   return end <= bytes.length ? end : fail();
 }
@@ -67,15 +67,15 @@ export function webpSize(bytes: Bytes): WebpSize {
   let isAnimated = false;
   let extraBytes = 0;
   let hasPicture = false;
-  const check = (chunk: Chunk, expected: Size | undefined): void => {
+  const check = (chunk: Chunk, expectedSize: Size | undefined): void => {
     extraBytes = Math.max(extraBytes, EXTRA_BYTES[chunk.type] ?? 0);
     const size = sizeOf(view, chunk);
     if (!size) return;
-    if (expected && (size.width !== expected.width || size.height !== expected.height)) fail();
+    if (expectedSize && (size.width !== expectedSize.width || size.height !== expectedSize.height)) fail();
     canvas ??= size;
     hasPicture = true;
   };
-  for (const chunk of chunksOf(bytes, HEAD_BYTES, endOf(bytes))) {
+  for (const chunk of chunksOf(bytes, HEAD_BYTES, endOfChunks(bytes))) {
     count();
     const { type, from, to, start } = chunk;
     if (type === 'VP8X') {
@@ -84,8 +84,8 @@ export function webpSize(bytes: Bytes): WebpSize {
       canvas = { width: uint24(view, from + 4) + 1, height: uint24(view, from + 7) + 1 };
     } else if (type === 'ANMF') {
       const frame = { width: uint24(view, from + 6) + 1, height: uint24(view, from + 9) + 1 };
-      const [left, top] = [2 * uint24(view, from), 2 * uint24(view, from + 3)];
-      if (!canvas || left + frame.width > canvas.width || top + frame.height > canvas.height) fail();
+      const [frameX, frameY] = [2 * uint24(view, from), 2 * uint24(view, from + 3)];
+      if (!canvas || frameX + frame.width > canvas.width || frameY + frame.height > canvas.height) fail();
       for (const part of chunksOf(bytes, from + 16, to)) {
         count();
         check(part, frame);
@@ -102,42 +102,42 @@ export function webpSize(bytes: Bytes): WebpSize {
  */
 export function cleanWebp(bytes: Bytes): Bytes[] {
   webpSize(bytes);
-  const kept = new KeptParts(bytes);
+  const keptParts = new KeptParts(bytes);
   const head = bytes.slice(0, HEAD_BYTES);
-  kept.add(head);
-  const chunks = [...chunksOf(bytes, HEAD_BYTES, endOf(bytes))];
-  const [first] = chunks;
-  const features = first?.type === 'VP8X' ? bytes.slice(first.start, first.end) : undefined;
+  keptParts.add(head);
+  const chunks = [...chunksOf(bytes, HEAD_BYTES, endOfChunks(bytes))];
+  const [firstChunk] = chunks;
+  const features = firstChunk?.type === 'VP8X' ? bytes.slice(firstChunk.start, firstChunk.end) : undefined;
   const isFilm = ((features?.[8] ?? 0) & ANIMATION) > 0;
   const pictures = isFilm ? [] : pictureIn(chunks);
-  let added = 0;
+  let addedFlags = 0;
   // Of each, the first one counts, and only if the file says that it has one.
-  const isFlagged = (flag: number): boolean => ((features?.[8] ?? 0) & ~added & flag) > 0;
+  const isFlagged = (flag: number): boolean => ((features?.[8] ?? 0) & ~addedFlags & flag) > 0;
   for (const chunk of chunks) {
     const { type, from, to } = chunk;
-    if (features && chunk === first) kept.add(features);
-    else if (type === 'ANMF' && isFilm) kept.add(cleanedFrame(bytes, chunk));
+    if (features && chunk === firstChunk) keptParts.add(features);
+    else if (type === 'ANMF' && isFilm) keptParts.add(cleanFrame(bytes, chunk));
     else if (type === 'ICCP') {
       const profile = bytes.slice(from, to);
       const length = cleanIcc(profile);
       // Browsers ignore one that is malformed.
       if (length === 0 || !isFlagged(ICC)) continue;
-      kept.add(chunkOf('ICCP', profile.subarray(0, length)));
-      added |= ICC;
+      keptParts.add(chunkOf('ICCP', profile.subarray(0, length)));
+      addedFlags |= ICC;
     } else if (type === 'EXIF') {
       const content = bytes.slice(from, to);
       const tiff = cleanTiff(textOf(content, 0, 6) === 'Exif\0\0' ? content.slice(6) : content);
       if (tiff.length === 0 || !isFlagged(EXIF)) continue;
-      kept.add(chunkOf('EXIF', tiff));
-      added |= EXIF;
+      keptParts.add(chunkOf('EXIF', tiff));
+      addedFlags |= EXIF;
     } else if (pictures.includes(chunk) || (type === 'ANIM' && isFilm && to - from === 6))
-      kept.add(withoutPadding(bytes, chunk));
+      keptParts.add(chunkWithoutPadding(bytes, chunk));
   }
   // Behind the flags, 24 bits are reserved.
-  features?.set([((features[8] ?? 0) & (ANIMATION | ALPHA)) | added, 0, 0, 0], 8);
-  const length = kept.parts.reduce((sum, part) => sum + part.length, 0);
+  features?.set([((features[8] ?? 0) & (ANIMATION | ALPHA)) | addedFlags, 0, 0, 0], 8);
+  const length = keptParts.parts.reduce((sum, part) => sum + part.length, 0);
   viewOf(head).setUint32(4, length - 8, true);
-  return kept.parts;
+  return keptParts.parts;
 }
 
 /** Returns the chunks of the picture that decoders show: of the first one, and of its transparency before it. */
@@ -153,16 +153,16 @@ function pictureIn(chunks: readonly Chunk[]): Chunk[] {
 }
 
 /** Returns the chunk of a frame with its picture only. */
-function cleanedFrame(bytes: Bytes, { from, to }: Chunk): Bytes {
+function cleanFrame(bytes: Bytes, { from, to }: Chunk): Bytes {
   const head = bytes.slice(from, from + 16);
   // Of its flags, six are reserved.
   head[15] = (head[15] ?? 0) & 3;
   const pictures = pictureIn([...chunksOf(bytes, from + 16, to)]);
-  return chunkOf('ANMF', head, ...pictures.map((each) => withoutPadding(bytes, each)));
+  return chunkOf('ANMF', head, ...pictures.map((each) => chunkWithoutPadding(bytes, each)));
 }
 
 /** Returns a chunk in which the byte that makes its length even is zero. */
-const withoutPadding = (bytes: Bytes, { type, from, to }: Chunk): Bytes =>
+const chunkWithoutPadding = (bytes: Bytes, { type, from, to }: Chunk): Bytes =>
   chunkOf(type, bytes.subarray(from, to));
 
 function chunkOf(type: string, ...parts: Bytes[]): Bytes {
