@@ -45,13 +45,13 @@ export function createPartLoader({ parts, modules, base, importModule }: PartLoa
   const require: Require = (id) => modules[id] ?? load(id);
 
   function load(id: string): Promise<object> {
-    const running = loading.get(id);
-    if (running !== undefined) return running;
+    const runningLoad = loading.get(id);
+    if (runningLoad !== undefined) return runningLoad;
     const part = parts[id];
     if (!part) return Promise.reject(new TypeError(`${id} is not a part`));
-    const loaded = run(id, part).finally(() => loading.delete(id));
-    loading.set(id, loaded);
-    return loaded;
+    const partExports = run(id, part).finally(() => loading.delete(id));
+    loading.set(id, partExports);
+    return partExports;
   }
 
   async function run(id: string, [file, integrity, needs]: Part): Promise<object> {
@@ -95,10 +95,10 @@ function addScript(href: string, integrity: string, nonce: string): Promise<void
     nonce,
     src: trusted(href, true),
   });
-  const loaded = new Promise<void>((resolve, reject) => {
+  const scriptLoad = new Promise<void>((resolve, reject) => {
     script.onload = () => resolve();
     script.onerror = reject;
     document.head.append(script);
   });
-  return abortable(loaded, AbortSignal.timeout(LOAD_MS)).finally(() => script.remove());
+  return abortable(scriptLoad, AbortSignal.timeout(LOAD_MS)).finally(() => script.remove());
 }
