@@ -1,6 +1,6 @@
 // Loads the parts of `dist/cdn`. The first file has the hash of each part, so the `integrity` of its `<script>` covers all parts.
 
-import { trusted } from '../core/trusted.ts';
+import { trustUrl } from '../core/trusted.ts';
 import { abortable } from '../core/wait.ts';
 
 /** File name, hash for `integrity`, and the ids of the parts that have to run before. */
@@ -93,7 +93,7 @@ function addScript(href: string, integrity: string, nonce: string): Promise<void
     crossOrigin: 'anonymous',
     integrity,
     nonce,
-    src: trusted(href, true),
+    src: trustUrl(href, true),
   });
   const scriptLoad = new Promise<void>((resolve, reject) => {
     script.onload = () => resolve();

@@ -50,10 +50,10 @@ function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn, onUnreadable
     const value = input[name] ?? undefined;
     // A page may have set `getToken` to its token, which must not be on the console.
     const isSecret = name === 'getToken' || ['object', 'function'].includes(typeof value);
-    const what = isSecret ? name : `${attributeOf(name)}="${shorten(String(value))}"`;
+    const settingText = isSecret ? name : `${attributeOf(name)}="${shorten(String(value))}"`;
     const unreadable = (problem: string, instead?: string): void => {
-      if (protects) onUnreadable(name, `${what} ${problem}`);
-      else warn(`${what} ${problem}${instead === undefined ? '' : `; using ${instead}`}.`);
+      if (protects) onUnreadable(name, `${settingText} ${problem}`);
+      else warn(`${settingText} ${problem}${instead === undefined ? '' : `; using ${instead}`}.`);
     };
     if (protects && !mayBeBlank && isBlank(value)) unreadable('is empty');
     const result = read(value as never, { unreadable, warn });
@@ -96,16 +96,16 @@ export type FileRules = Pick<
 
 /** Reads the limits to show, also while settings are invalid. A form needs a file while the number that it needs cannot be read. */
 export function readFileRules(input: SettingsInput): FileRules {
-  let least = 0;
+  let leastFiles = 0;
   const rules = parse(
     input,
     ROWS.filter(([, { scope }]) => scope === 'upload'),
     () => undefined,
     (name) => {
-      if (name === 'minFiles') least = 1;
+      if (name === 'minFiles') leastFiles = 1;
     },
   );
-  return { ...rules, minFiles: Math.max(rules.minFiles, least) };
+  return { ...rules, minFiles: Math.max(rules.minFiles, leastFiles) };
 }
 
 const keyOf = (settings: Settings, ...scopes: readonly Scope[]): string => {
@@ -122,6 +122,6 @@ export const serviceKeyOf = (settings: Settings): string => keyOf(settings, 'ser
 /** Returns `settings` with the sign-in settings of `newer`. */
 export function withSignInOf(settings: Settings, newer: Settings): Settings {
   const rows = ROWS.filter(([, { scope }]) => scope === 'sign-in');
-  const changed = rows.map(([name]) => [name, newer[name]]);
-  return Object.freeze({ ...settings, ...Object.fromEntries(changed) });
+  const signInEntries = rows.map(([name]) => [name, newer[name]]);
+  return Object.freeze({ ...settings, ...Object.fromEntries(signInEntries) });
 }

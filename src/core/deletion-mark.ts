@@ -7,25 +7,25 @@ import { createId } from './create-id.ts';
 const NAME = 'secure-uploader:delete';
 
 /** The mark while the storage is blocked or full. No other document has it. */
-let unstored: string | undefined;
+let unstoredMark: string | undefined;
 /** The deletions that this page is doing, by their marks. */
-const running = new Map<string, Promise<void>>();
+const deletionsByMark = new Map<string, Promise<void>>();
 
 function readMark(): string | undefined {
   try {
-    return localStorage.getItem(NAME) ?? unstored;
+    return localStorage.getItem(NAME) ?? unstoredMark;
   } catch {
-    return unstored;
+    return unstoredMark;
   }
 }
 
 function writeMark(mark: string | undefined): void {
-  unstored = undefined;
+  unstoredMark = undefined;
   try {
     if (mark === undefined) localStorage.removeItem(NAME);
     else localStorage.setItem(NAME, mark);
   } catch {
-    unstored = mark;
+    unstoredMark = mark;
   }
 }
 
@@ -39,26 +39,26 @@ export function leaveDeletion(): string {
 /** Returns true if a deletion was left: its page is closed, or it has failed. */
 export function isDeletionLeft(): boolean {
   const mark = readMark();
-  return mark !== undefined && !running.has(mark);
+  return mark !== undefined && !deletionsByMark.has(mark);
 }
 
 /** The deletions that this page is doing. */
-export const runningDeletions = (): Iterable<Promise<void>> => running.values();
+export const runningDeletions = (): Iterable<Promise<void>> => deletionsByMark.values();
 
 /** Deletes with `run`. If that fails, or the page is closed, the deletion is left. Also finishes those that were left. */
 export async function completeDeletion(run: () => Promise<void>): Promise<void> {
   const mark = leaveDeletion();
-  const deleted = run();
-  running.set(mark, deleted);
+  const deletion = run();
+  deletionsByMark.set(mark, deletion);
   try {
-    await deleted;
+    await deletion;
   } catch (error) {
-    running.delete(mark);
+    deletionsByMark.delete(mark);
     leaveDeletion();
     throw error;
   }
-  running.delete(mark);
+  deletionsByMark.delete(mark);
   // Another deletion has set its mark instead. If it ends first, the mark is that of one that is still running.
-  const [other] = running.keys();
-  if (readMark() === mark) writeMark(other);
+  const [otherMark] = deletionsByMark.keys();
+  if (readMark() === mark) writeMark(otherMark);
 }

@@ -12,37 +12,37 @@ const LINE_V8 = /^ {4}at (?:async |.* \()?(https?:\/\/[^\s()]+):(\d{1,7}):(\d{1,
 const LINE = /^.*@(https?:\/\/[^\s()]+):(\d{1,7}):(\d{1,7})$/;
 
 /** Returns a field of what was thrown; `undefined` if reading it throws. */
-function read(thrown: unknown, field: 'name' | 'message' | 'stack' | 'accessToken'): unknown {
+function read(thrownValue: unknown, field: 'name' | 'message' | 'stack' | 'accessToken'): unknown {
   try {
-    return (Object(thrown) as Record<typeof field, unknown>)[field];
+    return (Object(thrownValue) as Record<typeof field, unknown>)[field];
   } catch {
     return undefined;
   }
 }
 
 /** Returns the name of an error, or the type of a value that is no error. A name that is no plain word is not returned. */
-export function kindOf(thrown: unknown): string {
-  const name = read(thrown, 'name');
-  return typeof name === 'string' && PLAIN_WORD.test(name) ? name : typeof thrown;
+export function kindOf(thrownValue: unknown): string {
+  const name = read(thrownValue, 'name');
+  return typeof name === 'string' && PLAIN_WORD.test(name) ? name : typeof thrownValue;
 }
 
 /** Returns the lines of a stack without the text of the error; none if they may contain it. */
 function linesOf(stack: string, message: string, hasText: boolean): string[] {
-  const [first = '', ...rest] = stack.split('\n');
-  if (!hasText) return message !== '' && stack.includes(message) ? [] : [first, ...rest];
+  const [firstLine = '', ...otherLines] = stack.split('\n');
+  if (!hasText) return message !== '' && stack.includes(message) ? [] : [firstLine, ...otherLines];
   // A text of several lines may look like a stack.
-  const name = message === '' ? first : first.slice(0, -`: ${message}`.length);
-  const isText = first === (message === '' ? name : `${name}: ${message}`) && PLAIN_WORD.test(name);
-  return isText ? rest : [];
+  const name = message === '' ? firstLine : firstLine.slice(0, -`: ${message}`.length);
+  const isText = firstLine === (message === '' ? name : `${name}: ${message}`) && PLAIN_WORD.test(name);
+  return isText ? otherLines : [];
 }
 
 /**
  * Returns the first place with a URL in the stack of an error, as `url:line:column`; without the query, the fragment and the names
  * of functions.
  */
-export function placeOf(thrown: unknown, hasText = HAS_TEXT): string | undefined {
-  const stack = read(thrown, 'stack');
-  const message = read(thrown, 'message');
+export function placeOf(thrownValue: unknown, hasText = HAS_TEXT): string | undefined {
+  const stack = read(thrownValue, 'stack');
+  const message = read(thrownValue, 'message');
   if (typeof stack !== 'string' || typeof message !== 'string') return undefined;
   for (const line of linesOf(stack, message, hasText)) {
     if (hasText && !line.startsWith('    at ')) return undefined;
@@ -55,24 +55,24 @@ export function placeOf(thrown: unknown, hasText = HAS_TEXT): string | undefined
 }
 
 /** Says which error `getToken` has thrown, and where. */
-export function failureOf(thrown: unknown): string {
-  const place = placeOf(thrown);
-  return ` (${kindOf(thrown)}${place === undefined ? '' : ` at ${place}`})`;
+export function failureOf(thrownValue: unknown): string {
+  const place = placeOf(thrownValue);
+  return ` (${kindOf(thrownValue)}${place === undefined ? '' : ` at ${place}`})`;
 }
 
 /** Says what a page has returned instead of a token, and never a part of it. */
-export function insteadOfToken(returned: unknown): string {
-  if (typeof returned === 'string') {
-    const text = returned.trimStart();
+export function insteadOfToken(result: unknown): string {
+  if (typeof result === 'string') {
+    const text = result.trimStart();
     if (text === '') return 'Got an empty text';
     if (text.startsWith('<')) return 'Got an HTML page: the session of your site may have ended';
     if (text.startsWith('{')) return 'Got JSON as a text: return the object';
     if (text.startsWith('Bearer ')) return 'Got a text that begins with "Bearer": return the token alone';
     return 'Got a text that is no token';
   }
-  if (returned instanceof Response) return 'Got a Response: return response.json() or response.text()';
-  if (typeof returned !== 'object') return `Got ${typeof returned}: getToken must return the token`;
-  if (read(returned, 'accessToken') !== undefined)
+  if (result instanceof Response) return 'Got a Response: return response.json() or response.text()';
+  if (typeof result !== 'object') return `Got ${typeof result}: getToken must return the token`;
+  if (read(result, 'accessToken') !== undefined)
     return 'Got accessToken: return { token: result.accessToken }';
   return 'Got an object without a valid token in token or access_token';
 }
@@ -93,13 +93,13 @@ const PASS: Readonly<Record<string, string>> = {
 };
 
 /** Says what a page has passed instead of a file, and what to pass. */
-export function insteadOfFile(given: unknown): string {
-  const isEmpty = given === null || given === undefined;
-  const type = typeof given === 'object' ? Object.prototype.toString.call(given).slice(8, -1) : typeof given;
+export function insteadOfFile(value: unknown): string {
+  const isEmpty = value === null || value === undefined;
+  const type = typeof value === 'object' ? Object.prototype.toString.call(value).slice(8, -1) : typeof value;
   // A page can give its objects any type.
   const kind = PLAIN_WORD.test(type) ? type : 'Object';
   const article = /^(?:[AEIO]|HTML)/i.test(kind) ? 'an ' : 'a ';
-  return `Not a file, but ${isEmpty ? given : article + kind}. ${(!isEmpty && PASS[kind]) || ''}`.trimEnd();
+  return `Not a file, but ${isEmpty ? value : article + kind}. ${(!isEmpty && PASS[kind]) || ''}`.trimEnd();
 }
 
 /** Says what to check if an origin gives no response. `addedNames` are the headers that a script of the page has added. */

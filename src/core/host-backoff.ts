@@ -60,7 +60,7 @@ function gapMs(downMs: number, { baseMs = BASE_MS, capMs = CAP_MS }: GapTimes): 
 interface Outage {
   /** Failures in succession, and the last of them. */
   failureCount: number;
-  last: Failure;
+  lastFailure: Failure;
   failedAtMs: number;
   readonly policy: GapTimes;
   /** Time from which the gaps grow: of the first failure, the first refusal, or the last change of the network. */
@@ -111,7 +111,7 @@ export class HostBackoff {
   #failingSinceMs: number | undefined;
   #lastOutage: Outage | undefined;
   /** The requests that wait, and what ends their waits. */
-  readonly #waiting = new Map<WaitingRequest, () => void>();
+  readonly #waitEnds = new Map<WaitingRequest, () => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Time from which the next wait may end without a success. While the origin is down, no request gets a turn before. */
   #nextAtMs = 0;
@@ -177,7 +177,7 @@ export class HostBackoff {
   #beginGap(outage: Outage): void {
     const nowMs = performance.now();
     // The uploads may have been paused meanwhile.
-    if (this.#waiting.size === 0 && nowMs - this.#nextAtMs > IDLE_MS) outage.sinceMs = nowMs;
+    if (this.#waitEnds.size === 0 && nowMs - this.#nextAtMs > IDLE_MS) outage.sinceMs = nowMs;
     // Nothing was tried before the end of `Retry-After`.
     const sinceMs = Math.max(outage.sinceMs, this.#retryAfter.untilMs);
     this.#nextAtMs = nowMs + gapMs(Math.max(0, nowMs - sinceMs), outage.policy);
@@ -190,16 +190,16 @@ export class HostBackoff {
       // An outage that is forgotten does not come back because a request waits.
       if (!this.#outage) this.#lastOutage = undefined;
       const leave = (): void => {
-        this.#waiting.delete(request);
+        this.#waitEnds.delete(request);
         signal.removeEventListener('abort', onAbort);
       };
       const onAbort = (): void => {
         leave();
-        if (this.#waiting.size === 0) clearTimeout(this.#timer);
+        if (this.#waitEnds.size === 0) clearTimeout(this.#timer);
         reject(signal.reason);
       };
       signal.addEventListener('abort', onAbort);
-      this.#waiting.set(request, () => {
+      this.#waitEnds.set(request, () => {
         leave();
         resolve();
       });
@@ -210,15 +210,19 @@ export class HostBackoff {
 
   /** Ends up to `count` waits. While the origin is down, only one of them gets a turn. */
   #fill(count: number): void {
-    const ended: WaitingRequest[] = [];
-    for (let next = this.#first(); next && ended.length < count; next = this.#first()) {
-      this.takeTurn(next);
-      this.#waiting.get(next)?.();
-      ended.push(next);
+    const releasedRequests: WaitingRequest[] = [];
+    for (
+      let nextRequest = this.#first();
+      nextRequest && releasedRequests.length < count;
+      nextRequest = this.#first()
+    ) {
+      this.takeTurn(nextRequest);
+      this.#waitEnds.get(nextRequest)?.();
+      releasedRequests.push(nextRequest);
     }
-    if (ended.length > 0) {
+    if (releasedRequests.length > 0) {
       if (!this.#down) this.#nextAtMs = performance.now() + UNANSWERED_MS;
-      this.#passOver(ended);
+      this.#passOver(releasedRequests);
     }
     this.#plan();
   }
@@ -226,19 +230,19 @@ export class HostBackoff {
   /** Returns the first request of the list, of those that may be sent. While the origin is down, of those sent least often. */
   #first(): WaitingRequest | undefined {
     const outage = this.#down;
-    let first: WaitingRequest | undefined;
-    for (const request of this.#waiting.keys())
-      if (this.remainingMsOf(request) <= 0 && (!first || compare(request, first, outage) < 0))
-        first = request;
-    return first;
+    let firstRequest: WaitingRequest | undefined;
+    for (const request of this.#waitEnds.keys())
+      if (this.remainingMsOf(request) <= 0 && (!firstRequest || compare(request, firstRequest, outage) < 0))
+        firstRequest = request;
+    return firstRequest;
   }
 
   /** Tells each upload once that others come first. */
-  #passOver(others: readonly WaitingRequest[]): void {
-    const told = new Set(others.map(({ order }) => order));
-    for (const request of this.#waiting.keys()) {
-      if (told.has(request.order)) continue;
-      told.add(request.order);
+  #passOver(earlierRequests: readonly WaitingRequest[]): void {
+    const notifiedOrders = new Set(earlierRequests.map(({ order }) => order));
+    for (const request of this.#waitEnds.keys()) {
+      if (notifiedOrders.has(request.order)) continue;
+      notifiedOrders.add(request.order);
       request.onPassedOver();
     }
   }
@@ -246,9 +250,9 @@ export class HostBackoff {
   /** Sets the timer for the next request that may be sent. */
   #plan(): void {
     clearTimeout(this.#timer);
-    if (this.#waiting.size === 0) return;
+    if (this.#waitEnds.size === 0) return;
     let waitMs = LONGEST_TIMER_MS;
-    for (const request of this.#waiting.keys()) waitMs = Math.min(waitMs, this.remainingMsOf(request));
+    for (const request of this.#waitEnds.keys()) waitMs = Math.min(waitMs, this.remainingMsOf(request));
     this.#timer = setTimeout(() => this.#fill(1), Math.max(waitMs, this.#nextAtMs - performance.now()));
   }
 
@@ -272,7 +276,7 @@ export class HostBackoff {
   }
 
   #endDelays(): void {
-    for (const request of this.#waiting.keys()) request.delay = undefined;
+    for (const request of this.#waitEnds.keys()) request.delay = undefined;
   }
 
   hasSucceededSince(ms: number): boolean {
@@ -286,19 +290,19 @@ export class HostBackoff {
     connectionChange?: ConnectionChange,
   ): void {
     const failedAtMs = performance.now();
-    const last = { code, message, ...(status !== undefined && { status }) };
+    const lastFailure = { code, message, ...(status !== undefined && { status }) };
     this.#watch(connectionChange);
     this.#failingSinceMs ??= failedAtMs;
     const outage: Outage = this.#outage ?? {
       failureCount: 0,
-      last,
+      lastFailure,
       failedAtMs,
       policy,
       sinceMs: failedAtMs,
       turn: {},
       sentCounts: new WeakMap(),
     };
-    Object.assign(outage, { last, failedAtMs });
+    Object.assign(outage, { lastFailure, failedAtMs });
     outage.failureCount += 1;
     this.#lastOutage = outage;
     if (outage.failureCount !== DOWN_AFTER) return;
@@ -333,14 +337,14 @@ export class HostBackoff {
 
   /** The error of the last request in an outage; `undefined` without an outage. */
   get outageError(): UploaderError | undefined {
-    const last = this.#outage?.last;
-    return last && new UploaderError(last.code, last.message, last);
+    const lastFailure = this.#outage?.lastFailure;
+    return lastFailure && new UploaderError(lastFailure.code, lastFailure.message, lastFailure);
   }
 
   get #outage(): Outage | undefined {
     const outage = this.#lastOutage;
     if (!outage) return undefined;
-    const isForgotten = this.#waiting.size === 0 && performance.now() - outage.failedAtMs > FORGET_MS;
+    const isForgotten = this.#waitEnds.size === 0 && performance.now() - outage.failedAtMs > FORGET_MS;
     return isForgotten ? undefined : outage;
   }
 

@@ -44,7 +44,7 @@ export interface Evidence {
    */
   rounds: number;
   /** The running request that finds out whether the server can be reached. PUTs that end together share it. */
-  reaching: Promise<boolean> | undefined;
+  reachCheck: Promise<boolean> | undefined;
 }
 
 // Browsers send only six requests to a host at once; the others wait, but have not stalled.
@@ -67,7 +67,7 @@ export class Host {
   readonly backoff = new HostBackoff(this.#retryAfter);
   /** For PUTs. If both have one origin, each PUT that fails follows a call that succeeds. */
   readonly putBackoff = new HostBackoff(this.#retryAfter);
-  readonly evidence: Evidence = { readableBytes: 0, rounds: 0, reaching: undefined };
+  readonly evidence: Evidence = { readableBytes: 0, rounds: 0, reachCheck: undefined };
   /** True once the origin is known to use HTTP/2 or later, where requests share one connection. */
   isMultiplexed = false;
   readonly #sizes = new Map<number, SizeRecord>();

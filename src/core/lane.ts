@@ -29,11 +29,11 @@ export class Lane {
   #width: number;
   readonly #limitMs: number;
   /** Jobs that wait, and those that were passed over or have left their place and have not ended, with their owners. */
-  readonly #waiting = new Map<Start, unknown>();
-  readonly #passed = new Map<Start, unknown>();
-  readonly #left = new Map<Start, unknown>();
+  readonly #waitingJobs = new Map<Start, unknown>();
+  readonly #passedJobs = new Map<Start, unknown>();
+  readonly #leftJobs = new Map<Start, unknown>();
   /** Jobs that have a place. */
-  readonly #placed = new Set<Start>();
+  readonly #placedJobs = new Set<Start>();
 
   constructor(width: number, limitMs: number) {
     this.#width = width;
@@ -48,7 +48,7 @@ export class Lane {
 
   /** True while a job that has left its place has not ended. */
   get hasLeft(): boolean {
-    return this.#left.size > 0;
+    return this.#leftJobs.size > 0;
   }
 
   /**
@@ -58,59 +58,60 @@ export class Lane {
   run<T>(job: Job<T>, signal: AbortSignal, owner: unknown = job): Promise<T> {
     if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
-      const over = new AbortController();
+      const endController = new AbortController();
       let timer: ReturnType<typeof setTimeout> | undefined;
       const passOver = (): void => {
-        this.#placed.delete(start);
-        this.#passed.set(start, owner);
-        over.abort(new DOMException('The job has taken too long', 'TimeoutError'));
+        this.#placedJobs.delete(start);
+        this.#passedJobs.set(start, owner);
+        endController.abort(new DOMException('The job has taken too long', 'TimeoutError'));
         this.#fill();
       };
       const renew = (limitMs: number): void => {
         clearTimeout(timer);
-        if (this.#placed.has(start)) timer = setTimeout(passOver, limitMs);
+        if (this.#placedJobs.has(start)) timer = setTimeout(passOver, limitMs);
       };
       const leave = (): void => {
         clearTimeout(timer);
-        if (!this.#placed.delete(start) && !this.#passed.delete(start)) return;
-        this.#left.set(start, owner);
+        if (!this.#placedJobs.delete(start) && !this.#passedJobs.delete(start)) return;
+        this.#leftJobs.set(start, owner);
         this.#fill();
       };
       const end = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
-        for (const starts of [this.#waiting, this.#placed, this.#passed, this.#left]) starts.delete(start);
+        for (const starts of [this.#waitingJobs, this.#placedJobs, this.#passedJobs, this.#leftJobs])
+          starts.delete(start);
         this.#fill();
       };
       const onAbort = (): void => {
-        over.abort(signal.reason);
+        endController.abort(signal.reason);
         reject(signal.reason);
         end();
       };
       const start = (): void => {
         // Several jobs may have the same signal, and this one is notified last.
         if (signal.aborted) return;
-        this.#placed.add(start);
+        this.#placedJobs.add(start);
         renew(this.#limitMs);
         // An error of the call itself is a rejection, too: otherwise its place would be lost.
-        const running = async (): Promise<T> => job(over.signal, { renew, leave });
-        running().then(resolve, reject).finally(end);
+        const runJob = async (): Promise<T> => job(endController.signal, { renew, leave });
+        runJob().then(resolve, reject).finally(end);
       };
       signal.addEventListener('abort', onAbort);
-      this.#waiting.set(start, owner);
+      this.#waitingJobs.set(start, owner);
       this.#fill();
     });
   }
 
   #fill(): void {
-    const hanging = new Set([...this.#passed.values(), ...this.#left.values()]);
-    for (const [start, owner] of this.#waiting) {
-      if (this.#placed.size >= this.#width) return;
-      const runningCount = this.#placed.size + this.#passed.size;
-      const most = this.#placed.size > 0 ? RUNNING_PER_PLACE : MOST_PER_PLACE;
-      if (runningCount >= most * this.#width) return;
-      if (hanging.has(owner)) continue;
-      this.#waiting.delete(start);
+    const hangingOwners = new Set([...this.#passedJobs.values(), ...this.#leftJobs.values()]);
+    for (const [start, owner] of this.#waitingJobs) {
+      if (this.#placedJobs.size >= this.#width) return;
+      const runningCount = this.#placedJobs.size + this.#passedJobs.size;
+      const mostPerPlace = this.#placedJobs.size > 0 ? RUNNING_PER_PLACE : MOST_PER_PLACE;
+      if (runningCount >= mostPerPlace * this.#width) return;
+      if (hangingOwners.has(owner)) continue;
+      this.#waitingJobs.delete(start);
       start();
     }
   }

@@ -2,18 +2,18 @@
 
 /** If a listener throws, the error goes to `reportError`, and the other listeners are still called. */
 export class Listeners<T> {
-  readonly #all = new Set<{ readonly listener: (value: T) => void }>();
+  readonly #entries = new Set<{ readonly listener: (value: T) => void }>();
   #isTelling = false;
 
   get size(): number {
-    return this.#all.size;
+    return this.#entries.size;
   }
 
   /** Adds `listener`. Returns a function that removes `listener`. A function that was added twice is called twice. */
   add(listener: (value: T) => void): () => boolean {
-    const own = { listener };
-    this.#all.add(own);
-    return () => this.#all.delete(own);
+    const entry = { listener };
+    this.#entries.add(entry);
+    return () => this.#entries.delete(entry);
   }
 
   /** Calls the listeners once in a microtask, with `value`. Further calls before this microtask have no effect. */
@@ -27,7 +27,7 @@ export class Listeners<T> {
   }
 
   tell(value: T): void {
-    for (const { listener } of [...this.#all]) {
+    for (const { listener } of [...this.#entries]) {
       try {
         listener(value);
       } catch (error) {

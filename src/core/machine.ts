@@ -15,7 +15,7 @@ export interface MachineHooks<M, E, L, F> {
   /** Returns values to merge into the model before each event. */
   readonly facts?: () => Partial<M>;
   /** Called after each step, before its effects run. */
-  readonly onStep?: (before: M, after: M, event: E | Late<L>, effects: readonly F[]) => void;
+  readonly onStep?: (previousModel: M, nextModel: M, event: E | Late<L>, effects: readonly F[]) => void;
   /** Runs one effect. `signal` aborts when the generation ends; `send` dispatches an event with the generation. */
   readonly run: (effect: F, signal: AbortSignal, send: (outcome: L) => void) => void;
   /** Called when no event is left to process. */
@@ -57,7 +57,8 @@ export class Machine<M extends { readonly generation: number }, E, L, F> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     try {
-      for (let next = this.#queue.shift(); next; next = this.#queue.shift()) this.#step(next);
+      for (let queuedEvent = this.#queue.shift(); queuedEvent; queuedEvent = this.#queue.shift())
+        this.#step(queuedEvent);
     } finally {
       this.#isRunning = false;
     }
@@ -66,22 +67,22 @@ export class Machine<M extends { readonly generation: number }, E, L, F> {
 
   #step(event: E | Late<L>): void {
     const { reduce, facts, onStep, run, onFault } = this.#hooks;
-    const before = facts ? { ...this.#model, ...facts() } : this.#model;
-    const { model, effects } = reduce(before, event);
+    const previousModel = facts ? { ...this.#model, ...facts() } : this.#model;
+    const { model, effects } = reduce(previousModel, event);
     const { generation } = model;
     this.#model = model;
-    if (generation !== before.generation) {
+    if (generation !== previousModel.generation) {
       this.#abort.abort();
       this.#abort = new AbortController();
     }
     const { signal } = this.#abort;
     const send = (outcome: L): void => this.dispatch({ ...outcome, generation });
     try {
-      onStep?.(before, model, event, effects);
+      onStep?.(previousModel, model, event, effects);
       for (const effect of effects) run(effect, signal, send);
     } catch (error) {
-      const next = onFault(error, event);
-      if (next !== undefined) this.#queue.push(next);
+      const faultEvent = onFault(error, event);
+      if (faultEvent !== undefined) this.#queue.push(faultEvent);
     }
   }
 }

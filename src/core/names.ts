@@ -14,8 +14,8 @@ export function nextName(name: string): string {
   const dot = name.lastIndexOf('.');
   const end = dot > name.lastIndexOf('/') + 1 ? dot : name.length;
   const stem = name.slice(0, end);
-  const [, plain = stem, count = '1'] = /^(.+) \((\d{1,4})\)$/s.exec(stem) ?? [];
-  return `${plain} (${Number(count) + 1})${name.slice(end)}`;
+  const [, baseName = stem, count = '1'] = /^(.+) \((\d{1,4})\)$/s.exec(stem) ?? [];
+  return `${baseName} (${Number(count) + 1})${name.slice(end)}`;
 }
 
 /** Returns `path` with `name` as its last part; unchanged if `name` is the file's own name. */

@@ -20,35 +20,41 @@ export function countsIn<Rule extends Intl.LDMLPluralRule = 'one' | 'other'>(
 ): Counts<Rule> {
   const rules = new Intl.PluralRules(locale);
   const number = (count: number): string => count.toLocaleString(locale);
-  const counted = (count: number): string =>
+  const formatCount = (count: number): string =>
     preposition && rules.select(count) === 'many' ? `${number(count)} ${preposition}` : number(count);
   return {
     number,
     seconds: (count) => count.toLocaleString(locale, { style: 'unit', unit: 'second', unitDisplay: 'short' }),
     plural: (forms) => (count) =>
-      (forms[rules.select(count) as Rule] ?? forms.other).replace('#', counted(count)),
+      (forms[rules.select(count) as Rule] ?? forms.other).replace('#', formatCount(count)),
   };
 }
 
 /** Isolates a name or a size in right-to-left text, so that its digits and letters stay in order. */
-export const isolated = (text: string): string => `\u2068${text}\u2069`;
+export const isolate = (text: string): string => `\u2068${text}\u2069`;
 
 /** Adds a full stop, unless the text ends with an abbreviation such as `Min.`. */
-export const stopped = (text: string): string => (text.endsWith('.') ? text : `${text}.`);
+export const withFullStop = (text: string): string => (text.endsWith('.') ? text : `${text}.`);
 
 type Sentence = (count: number) => string;
 
 /**
- * Returns the announcement after the last upload: `done` unless there are only failed or canceled files, otherwise `ended`;
- * then the sentences about failed and canceled files.
+ * Returns the announcement after the last upload: `doneSentence` unless there are only failed or canceled files, otherwise
+ * `endedText`; then the sentences about failed and canceled files.
  */
-export const finished =
-  (done: Sentence, ended: string, failed: Sentence, canceled: Sentence, space = ' ') =>
+export const describeEnd =
+  (
+    doneSentence: Sentence,
+    endedText: string,
+    failedSentence: Sentence,
+    canceledSentence: Sentence,
+    space = ' ',
+  ) =>
   (doneCount: number, failedCount: number, canceledCount: number): string =>
     [
-      doneCount > 0 || failedCount + canceledCount === 0 ? done(doneCount) : ended,
-      failedCount > 0 ? failed(failedCount) : '',
-      canceledCount > 0 ? canceled(canceledCount) : '',
+      doneCount > 0 || failedCount + canceledCount === 0 ? doneSentence(doneCount) : endedText,
+      failedCount > 0 ? failedSentence(failedCount) : '',
+      canceledCount > 0 ? canceledSentence(canceledCount) : '',
     ]
       .filter(Boolean)
       .join(space);

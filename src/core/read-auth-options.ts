@@ -34,7 +34,9 @@ const isFunction: Test = (value) => typeof value === 'function';
 const isAdapter: Test = (value) =>
   isObject(value) &&
   CALLS.every((name) => Object(value)[name] === undefined || isFunction(Object(value)[name])) &&
-  Object.entries(Object(value)).every(([name, own]) => CALLS.includes(name) || !isFunction(own));
+  Object.entries(Object(value)).every(
+    ([name, fieldValue]) => CALLS.includes(name) || !isFunction(fieldValue),
+  );
 
 /** Whether the value of a field can be read. */
 const FIELDS: Readonly<Record<keyof AuthOptions, Test>> = {

@@ -18,6 +18,6 @@ export function readTimeMs(value: unknown): number | undefined {
   }
   const text = String(value).trim();
   const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(text);
-  const parsed = Date.parse(hasZone ? text : `${text.replace(' ', 'T')}Z`);
-  return Number.isNaN(parsed) ? undefined : parsed;
+  const parsedMs = Date.parse(hasZone ? text : `${text.replace(' ', 'T')}Z`);
+  return Number.isNaN(parsedMs) ? undefined : parsedMs;
 }

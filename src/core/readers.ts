@@ -31,7 +31,7 @@ export function parseBytes(text: string | number): number | undefined {
 export const isBlank = (value: unknown): boolean =>
   typeof value === 'string' ? /^[\s,]*$/.test(value) : Array.isArray(value) && value.every(isBlank);
 
-export const unparsed =
+export const withDefault =
   <T>(fallback: T): Read<T, T> =>
   (value) =>
     value ?? fallback;
@@ -91,9 +91,9 @@ const number =
     const word = String(value).trim().toLowerCase();
     const isDefault = isGiven && ['auto', String(fallback).toLowerCase()].includes(word);
     if (isUnset(value) || isDefault) return fallback;
-    const parsed = isGiven ? parse(value) : undefined;
-    if (parsed === undefined) unreadable(problem, 'the default');
-    return parsed ?? fallback;
+    const parsedNumber = isGiven ? parse(value) : undefined;
+    if (parsedNumber === undefined) unreadable(problem, 'the default');
+    return parsedNumber ?? fallback;
   };
 
 export const bytes = <const Default>(fallback: Default) =>
@@ -107,12 +107,12 @@ export const count = <const Default>(max: number, fallback: Default, min = 1) =>
   return number(parse, `is not a whole number from ${min} to ${max}`, fallback);
 };
 
-export const acceptList: Read<string, string> = (given = '', { unreadable, warn }) => {
-  const value = String(given);
-  if (typeof given !== 'string' && !Array.isArray(given)) unreadable('is no text');
+export const acceptList: Read<string, string> = (input = '', { unreadable, warn }) => {
+  const value = String(input);
+  if (typeof input !== 'string' && !Array.isArray(input)) unreadable('is no text');
   // Such a list would allow every file.
-  if (given !== '' && rulesOf(value).length === 0) unreadable('has no type');
-  if (typeof given !== 'string')
+  if (input !== '' && rulesOf(value).length === 0) unreadable('has no type');
+  if (typeof input !== 'string')
     warn('accept is no text. Write the types with commas, as in ".pdf,image/*".');
   return value;
 };

@@ -229,14 +229,18 @@ export class Retries implements WaitingRequest {
 }
 
 /**
- * Calls `fn` until a call succeeds. `first` is a call that was made before. Rejects with the error of a call after the last
- * attempt, or if the error must not be retried.
+ * Calls `fn` until a call succeeds. `firstCall` was made before. Rejects with the error of a call after the last attempt, or if the
+ * error must not be retried.
  */
-export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks, first?: Promise<T>): Promise<T> {
+export async function retrying<T>(
+  fn: () => Promise<T>,
+  hooks: RetryHooks,
+  firstCall?: Promise<T>,
+): Promise<T> {
   const retries = new Retries(hooks);
-  for (let earlier = first; ; earlier = undefined) {
+  for (let earlierCall = firstCall; ; earlierCall = undefined) {
     try {
-      if (earlier !== undefined) return await earlier;
+      if (earlierCall !== undefined) return await earlierCall;
       do await retries.waitForTurn();
       while (!retries.enter());
       retries.begin();

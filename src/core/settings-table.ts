@@ -15,8 +15,8 @@ import {
   onlyText,
   type Read,
   text,
-  unparsed,
   userId,
+  withDefault,
 } from './readers.ts';
 import type { AuthMode, HashAlgorithm } from './types.ts';
 
@@ -100,7 +100,7 @@ export const SETTINGS = {
    * OAuth client id of this application.
    * @defaultValue `'secure-uploader'`
    */
-  clientId: setting('sign-in', unparsed('secure-uploader')),
+  clientId: setting('sign-in', withDefault('secure-uploader')),
   /** URL of the callback page. Defaults to `secure-uploader-callback.html` beside the page. */
   redirectUri: setting('sign-in', text(undefined)),
   /**
@@ -137,7 +137,7 @@ export const SETTINGS = {
    * Authentication scheme before the token in its header.
    * @defaultValue `'Bearer'`
    */
-  authScheme: setting('sign-in', unparsed('Bearer')),
+  authScheme: setting('sign-in', withDefault('Bearer')),
   /**
    * Shows the form of `auth="local"` even if the page is framed by another origin.
    * @defaultValue `false`

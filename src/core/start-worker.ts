@@ -1,7 +1,7 @@
 // Starts the workers of the package, even if their file is on another origin or the page has a Content Security Policy.
 
 import { UploaderError } from './errors.ts';
-import { isPageFile, trusted } from './trusted.ts';
+import { isPageFile, trustUrl } from './trusted.ts';
 import { abortable } from './wait.ts';
 import { warnOnceHere } from './warn.ts';
 import { NO_WASM } from './worker-messages.ts';
@@ -31,7 +31,7 @@ export class WorkerAddress {
 
 type Start = (signal: AbortSignal) => Promise<Worker>;
 
-const failed = (message: string, cause?: unknown): UploaderError =>
+const startError = (message: string, cause?: unknown): UploaderError =>
   new UploaderError('hash-failed', message, { cause });
 
 /**
@@ -49,13 +49,13 @@ export function workerStarter(code: WorkerCode, startMs: number, workerUrl?: str
 
   const startFile = async (signal: AbortSignal, href: string): Promise<Worker> => {
     // Browsers block workers from other origins, but not from `data:` URLs, which a Content Security Policy may allow by mistake.
-    if (!isPageFile(href)) throw failed(`The worker ${href} has another origin than the page`);
-    return ready(trusted(href), name, startMs, signal);
+    if (!isPageFile(href)) throw startError(`The worker ${href} has another origin than the page`);
+    return whenReady(trustUrl(href), name, startMs, signal);
   };
   const startBlob = async (signal: AbortSignal, source: string): Promise<Worker> => {
     const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
     try {
-      return await ready(trusted(url, true), name, startMs, signal);
+      return await whenReady(trustUrl(url, true), name, startMs, signal);
     } finally {
       URL.revokeObjectURL(url);
     }
@@ -71,8 +71,8 @@ export function workerStarter(code: WorkerCode, startMs: number, workerUrl?: str
       const stopWatching = watchPolicy();
       try {
         if (!isBlobForbidden && !areBlobsBlocked) {
-          const inTime = AbortSignal.any([signal, AbortSignal.timeout(startMs)]);
-          return await startBlob(signal, await abortable(text(), inTime));
+          const startSignal = AbortSignal.any([signal, AbortSignal.timeout(startMs)]);
+          return await startBlob(signal, await abortable(text(), startSignal));
         }
       } catch (error) {
         isBlobForbidden = (error as Partial<Error>).cause === NO_WASM;
@@ -80,10 +80,10 @@ export function workerStarter(code: WorkerCode, startMs: number, workerUrl?: str
       } finally {
         stopWatching();
       }
-      if (!isPageFile(fileUrl())) throw failed('The policy of this page forbids workers from Blobs');
-      const what = isBlobForbidden ? 'WebAssembly in workers from Blobs' : 'workers from Blobs';
+      if (!isPageFile(fileUrl())) throw startError('The policy of this page forbids workers from Blobs');
+      const forbiddenFeature = isBlobForbidden ? 'WebAssembly in workers from Blobs' : 'workers from Blobs';
       warnOnceHere(
-        `The policy of this page forbids ${what}, so ${fileUrl()} runs, whose content is not checked.`,
+        `The policy of this page forbids ${forbiddenFeature}, so ${fileUrl()} runs, whose content is not checked.`,
       );
       return startFile(signal, fileUrl());
     };
@@ -117,7 +117,7 @@ async function fetchText(href: string, startMs: number, signal: AbortSignal): Pr
     referrerPolicy: 'no-referrer',
     signal: AbortSignal.any([signal, AbortSignal.timeout(startMs)]),
   });
-  if (!response.ok) throw failed(`The worker ${href} responded with ${response.status}`);
+  if (!response.ok) throw startError(`The worker ${href} responded with ${response.status}`);
   return response.text();
 }
 
@@ -142,7 +142,7 @@ function watchPolicy(): () => void {
 }
 
 /** Resolves when the worker has sent its first message. A blocked worker throws, fires an empty `error` event, or sends nothing. */
-function ready(url: string, name: string, startMs: number, signal: AbortSignal): Promise<Worker> {
+function whenReady(url: string, name: string, startMs: number, signal: AbortSignal): Promise<Worker> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const worker = new Worker(url, { type: 'module', name });
@@ -153,23 +153,23 @@ function ready(url: string, name: string, startMs: number, signal: AbortSignal):
       worker.terminate();
       reject(error);
     };
-    const onAbort = (): void => end(failed(`The start of the worker ${url} was canceled`));
+    const onAbort = (): void => end(startError(`The start of the worker ${url} was canceled`));
     const timer = setTimeout(
-      () => end(failed(`The worker ${url} was not ready within ${startMs} ms`)),
+      () => end(startError(`The worker ${url} was not ready within ${startMs} ms`)),
       startMs,
     );
     signal.addEventListener('abort', onAbort);
     worker.onerror = (event) => {
       event.preventDefault();
       end(
-        failed(
+        startError(
           `The worker ${url} can't start: ${event.message || 'its file is missing, or a policy blocks it'}`,
         ),
       );
     };
     worker.onmessage = ({ data }) => {
       if (data === NO_WASM)
-        return end(failed(`The policy of the worker ${url} forbids WebAssembly`, NO_WASM));
+        return end(startError(`The policy of the worker ${url} forbids WebAssembly`, NO_WASM));
       end();
       resolve(worker);
     };

@@ -41,9 +41,9 @@ export async function* mapAhead<T, R>(
   try {
     for (;;) {
       while (!isEnded && results.length < limit) pull();
-      const next = results.shift();
-      if (next === undefined) return;
-      yield await next;
+      const result = results.shift();
+      if (result === undefined) return;
+      yield await result;
     }
   } finally {
     iterator.return?.();
@@ -58,14 +58,14 @@ export async function* withLulls<T>(
   const iterator = source[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = iterator.next();
-      const isReady = next.then(() => true);
+      const nextResult = iterator.next();
+      const isReady = nextResult.then(() => true);
       let lull = nextTask();
       while (!(await Promise.race([isReady, lull.then(() => false)]))) {
         yield undefined;
         lull = wake.wait();
       }
-      const { done, value } = await next;
+      const { done, value } = await nextResult;
       if (done) return;
       yield value;
     }
@@ -86,38 +86,38 @@ export async function* readAhead<T>(
   onHungry: (isHungry: boolean) => void,
 ): AsyncGenerator<T, void, undefined> {
   const items: T[] = [];
-  const filled = new Bell();
-  const emptied = new Bell();
+  const filledBell = new Bell();
+  const emptiedBell = new Bell();
   let isEnded = false;
   let failure: { readonly error: unknown } | undefined;
   const iterator = source[Symbol.asyncIterator]();
   const fill = async (): Promise<void> => {
     try {
       for (;;) {
-        while (items.length >= limit) await emptied.wait();
+        while (items.length >= limit) await emptiedBell.wait();
         const { done, value } = await iterator.next();
         if (done) break;
         items.push(value);
-        filled.ring();
+        filledBell.ring();
       }
     } catch (error) {
       failure = { error };
     }
     isEnded = true;
-    filled.ring();
+    filledBell.ring();
   };
   void fill();
   try {
     for (;;) {
       const item = items.shift();
       if (item !== undefined) {
-        emptied.ring();
+        emptiedBell.ring();
         yield item;
       } else if (failure) throw failure.error;
       else if (isEnded) return;
       else {
         onHungry(true);
-        await filled.wait();
+        await filledBell.wait();
         onHungry(false);
       }
     }
@@ -138,8 +138,8 @@ export async function* mapUnordered<T, A, R>(
   fn: (item: T, admitted: A) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {
   const results: R[] = [];
-  const ready = new Bell();
-  let running = 0;
+  const resultBell = new Bell();
+  let runningCount = 0;
   let isEnded = false;
   let isClosed = false;
   let failure: { readonly error: unknown } | undefined;
@@ -149,9 +149,9 @@ export async function* mapUnordered<T, A, R>(
     for (;;) {
       const { done, value } = await iterator.next();
       if (done || failure || isClosed) break;
-      const admitted = await admit(value);
-      running += 1;
-      fn(value, admitted)
+      const admission = await admit(value);
+      runningCount += 1;
+      fn(value, admission)
         .then(
           (result) => results.push(result),
           (error: unknown) => {
@@ -159,25 +159,25 @@ export async function* mapUnordered<T, A, R>(
           },
         )
         .finally(() => {
-          running -= 1;
-          ready.ring();
+          runningCount -= 1;
+          resultBell.ring();
         });
     }
     isEnded = true;
-    ready.ring();
+    resultBell.ring();
   };
   const draining = drain().catch((error: unknown) => {
     sourceFailure = { error };
-    ready.ring();
+    resultBell.ring();
   });
   try {
     for (;;) {
-      const next = results.shift();
-      if (next !== undefined) yield next;
+      const result = results.shift();
+      if (result !== undefined) yield result;
       else if (failure) throw failure.error;
-      else if (sourceFailure && running === 0) throw sourceFailure.error;
-      else if (isEnded && running === 0) return;
-      else await ready.wait();
+      else if (sourceFailure && runningCount === 0) throw sourceFailure.error;
+      else if (isEnded && runningCount === 0) return;
+      else await resultBell.wait();
     }
   } finally {
     isClosed = true;

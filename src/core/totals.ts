@@ -8,9 +8,12 @@ import type { FileSnapshot, ProgressNumbers, Totals } from './types.ts';
 export type Estimated = Pick<ProgressNumbers, 'bytesPerSecond' | 'remainingMs'>;
 
 /** Returns the sums over `files`. `estimate` returns speed and time left of all uploads for the bytes that are left. */
-export function totalsOf(files: Iterable<FileSnapshot>, estimate: (leftBytes: number) => Estimated): Totals {
+export function totalsOf(
+  files: Iterable<FileSnapshot>,
+  estimate: (remainingBytes: number) => Estimated,
+): Totals {
   const sums = { ...EMPTY_SNAPSHOT.totals };
-  let leftBytes = 0;
+  let remainingBytes = 0;
   let isMoving = false;
   for (const file of files) {
     sums.fileCount += 1;
@@ -23,9 +26,9 @@ export function totalsOf(files: Iterable<FileSnapshot>, estimate: (leftBytes: nu
     if (isSettled(file.phase)) continue;
     sums.openCount += 1;
     // The remaining time does not include files that wait for the user.
-    if (!needsUser(file)) leftBytes += file.sizeBytes - file.sentBytes;
+    if (!needsUser(file)) remainingBytes += file.sizeBytes - file.sentBytes;
     isMoving ||= file.phase === 'uploading';
   }
-  const estimated = estimate(leftBytes);
-  return { ...(isMoving && estimated), ...sums };
+  const estimates = estimate(remainingBytes);
+  return { ...(isMoving && estimates), ...sums };
 }

@@ -20,7 +20,7 @@ let policy: { createScriptURL: Convert } | undefined;
  * Converts the absolute URL of a worker's script for such a page. Throws a `TypeError` if the script is neither a file of the
  * page's origin nor a Blob that this package has created (`isOwnBlob`).
  */
-export function trusted(url: string, isOwnBlob = false): string {
+export function trustUrl(url: string, isOwnBlob = false): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   const rules = { createScriptURL };
   policy ??= trustedTypes?.createPolicy('secure-uploader', rules) ?? rules;

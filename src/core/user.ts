@@ -32,21 +32,21 @@ interface Unsure {
 const NAME = 'secure-uploader:period';
 const CHANNEL = 'secure-uploader:sign-out';
 
-const startedBySignOut = (count: number): string => `${count}-${createId()}`;
-const startedAnew = (count = 0): string => `${count}+${createId()}`;
+const createSignOutPeriod = (count: number): string => `${count}-${createId()}`;
+const createPeriod = (count = 0): string => `${count}+${createId()}`;
 const isSignOut = (period: string): boolean => /^\d+-/.test(period);
 const countOf = (period: string): number => Number.parseInt(period, 10) || 0;
 
 /** Id of the period while the storage is blocked, full or cleared. No other document has it. */
-let unstored = startedAnew();
+let unstoredPeriod = createPeriod();
 /** The period of the data in this page. */
-let ownPeriod = unstored;
+let ownPeriod = unstoredPeriod;
 /** All periods that have been that of this page. */
-const earlier = new Set<string>();
+const earlierPeriods = new Set<string>();
 const users = new Listeners<UserChange | Unsure>();
 /** Listeners of users that are not connected. Weak, because no page closes an element that it throws away. */
-const away = new Set<WeakRef<(change: UserChange | Unsure) => void>>();
-let watching: AbortController | undefined;
+const awayListeners = new Set<WeakRef<(change: UserChange | Unsure) => void>>();
+let watchController: AbortController | undefined;
 let channel: BroadcastChannel | undefined;
 
 function storedPeriod(): string | undefined {
@@ -58,15 +58,15 @@ function storedPeriod(): string | undefined {
 }
 
 /** Returns the current period. */
-export const currentPeriod = (): string => storedPeriod() ?? unstored;
+export const currentPeriod = (): string => storedPeriod() ?? unstoredPeriod;
 
 /** Returns the current period. Stores it if there is none yet. */
 function beginPeriod(): string {
   if (storedPeriod() !== undefined) return currentPeriod();
   try {
-    localStorage.setItem(NAME, unstored);
+    localStorage.setItem(NAME, unstoredPeriod);
     // After the storage is cleared, this period must not come back.
-    if (storedPeriod() === unstored) unstored = startedAnew(countOf(unstored));
+    if (storedPeriod() === unstoredPeriod) unstoredPeriod = createPeriod(countOf(unstoredPeriod));
   } catch {
     // The storage is blocked or full.
   }
@@ -75,37 +75,37 @@ function beginPeriod(): string {
 
 function adopt(period: string): void {
   ownPeriod = period;
-  earlier.add(period);
+  earlierPeriods.add(period);
 }
 
 /** Adopts the stored period. Without one, begins another, which tells later pages of `count` sign-outs. */
 function adoptStored(count: number): void {
-  if (storedPeriod() === undefined) unstored = startedAnew(count);
+  if (storedPeriod() === undefined) unstoredPeriod = createPeriod(count);
   adopt(beginPeriod());
 }
 
 function tell(change: UserChange | Unsure): void {
-  for (const listener of [...away]) {
-    const hear = listener.deref();
-    if (hear) hear(change);
-    else away.delete(listener);
+  for (const listener of [...awayListeners]) {
+    const notify = listener.deref();
+    if (notify) notify(change);
+    else awayListeners.delete(listener);
   }
   users.tell(change);
 }
 
 /** Returns what has happened since `period`. For who has missed messages, any other period counts. */
 function changeSince(period: string, hasMissed = false): UserChange | Unsure | undefined {
-  const now = currentPeriod();
-  if (now === period) return undefined;
-  const isOver = hasMissed || isSignOut(now) || countOf(now) > countOf(period);
+  const latestPeriod = currentPeriod();
+  if (latestPeriod === period) return undefined;
+  const isOver = hasMissed || isSignOut(latestPeriod) || countOf(latestPeriod) > countOf(period);
   return isOver ? { type: 'signed-out', isHere: false } : { type: 'unsure' };
 }
 
 function check(hasMissed = false): void {
-  const now = currentPeriod();
-  const change = earlier.has(now) ? undefined : changeSince(ownPeriod, hasMissed);
+  const latestPeriod = currentPeriod();
+  const change = earlierPeriods.has(latestPeriod) ? undefined : changeSince(ownPeriod, hasMissed);
   if (!change) {
-    adopt(now);
+    adopt(latestPeriod);
     return;
   }
   // The message of a sign-out may still come.
@@ -128,7 +128,7 @@ function hear(period: unknown): void {
 }
 
 function isNews(period: unknown): period is string {
-  if (typeof period !== 'string' || !isSignOut(period) || earlier.has(period)) return false;
+  if (typeof period !== 'string' || !isSignOut(period) || earlierPeriods.has(period)) return false;
   // Without the storage, pages do not know the count of others.
   return countOf(period) > countOf(ownPeriod) || storedPeriod() === undefined;
 }
@@ -136,8 +136,8 @@ function isNews(period: unknown): period is string {
 /** Looks for a sign-out in other pages: when they say so, and when this page was in the back/forward cache, or frozen in a tab. */
 function watch(): void {
   adopt(beginPeriod());
-  watching = new AbortController();
-  const { signal } = watching;
+  watchController = new AbortController();
+  const { signal } = watchController;
   const onStorage = ({ key, newValue }: StorageEvent): void => {
     if (key === NAME || key === null) hear(newValue);
   };
@@ -148,20 +148,20 @@ function watch(): void {
   channel?.addEventListener('message', ({ data }) => hear(data));
 }
 
-/** Ends the period `of`, at once in all tabs: the user signs out. Does nothing if it is over. */
-export function endPeriod(of = currentPeriod()): void {
-  if (of !== currentPeriod()) return;
-  const next = startedBySignOut(Math.max(countOf(of), countOf(ownPeriod)) + 1);
-  unstored = startedAnew(countOf(next));
+/** Ends `period`, at once in all tabs: the user signs out. Does nothing if it is over. */
+export function endPeriod(period = currentPeriod()): void {
+  if (period !== currentPeriod()) return;
+  const nextPeriod = createSignOutPeriod(Math.max(countOf(period), countOf(ownPeriod)) + 1);
+  unstoredPeriod = createPeriod(countOf(nextPeriod));
   try {
-    localStorage.setItem(NAME, next);
+    localStorage.setItem(NAME, nextPeriod);
   } catch {
-    unstored = next;
+    unstoredPeriod = nextPeriod;
     forgetStored();
   }
   adopt(currentPeriod());
   const sender = channel ?? openChannel(CHANNEL);
-  sender?.postMessage(next);
+  sender?.postMessage(nextPeriod);
   if (sender !== channel) sender?.close();
   tell({ type: 'signed-out', isHere: true });
 }
@@ -193,7 +193,7 @@ export class CurrentUser {
     this.#owner = owner;
     if (users.size > 0) check();
     this.#period = beginPeriod();
-    away.add(this.#listener);
+    awayListeners.add(this.#listener);
   }
 
   get owner(): string {
@@ -202,9 +202,9 @@ export class CurrentUser {
 
   /** Sets the owner. A user who is named late is the same user (decision 36). */
   set owner(owner: string) {
-    const previous = this.#owner;
+    const previousOwner = this.#owner;
     this.#owner = owner;
-    if (previous !== '' && previous !== owner) this.#changes.tell({ type: 'owner' });
+    if (previousOwner !== '' && previousOwner !== owner) this.#changes.tell({ type: 'owner' });
   }
 
   /** Calls `listener` when the user has changed. Returns a function that removes `listener`. */
@@ -222,12 +222,12 @@ export class CurrentUser {
     if (this.#stop) return;
     if (users.size === 0) watch();
     else check();
-    away.delete(this.#listener);
+    awayListeners.delete(this.#listener);
     const leave = users.add(this.#hear);
     this.#stop = () => {
       leave();
       if (users.size > 0) return;
-      watching?.abort();
+      watchController?.abort();
       channel?.close();
       channel = undefined;
     };
@@ -240,13 +240,13 @@ export class CurrentUser {
     this.#period = ownPeriod;
     this.#stop();
     this.#stop = undefined;
-    away.add(this.#listener);
+    awayListeners.add(this.#listener);
   }
 
   /** Ends the search for sign-outs. */
   close(): void {
     this.disconnect();
-    away.delete(this.#listener);
+    awayListeners.delete(this.#listener);
   }
 
   /** Looks for a sign-out now: data that arrives after this call is that of the user of now. */
@@ -257,10 +257,10 @@ export class CurrentUser {
 
   /** Tells what this user has missed. */
   #learn(): void {
-    const missed = changeSince(this.#period, true);
-    if (!missed) return;
+    const missedChange = changeSince(this.#period, true);
+    if (!missedChange) return;
     this.#period = beginPeriod();
-    this.#tell(missed);
+    this.#tell(missedChange);
   }
 
   #tell(change: UserChange | Unsure): void {
@@ -271,7 +271,7 @@ export class CurrentUser {
   /** True if a user has signed out of whom the listeners of `onChange` do not know yet: data of this user goes nowhere any more. */
   get isSignedOut(): boolean {
     const isConnected = this.#stop !== undefined;
-    if (isConnected && earlier.has(currentPeriod())) return false;
+    if (isConnected && earlierPeriods.has(currentPeriod())) return false;
     return changeSince(isConnected ? ownPeriod : this.#period, !isConnected)?.type === 'signed-out';
   }
 

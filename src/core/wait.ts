@@ -38,9 +38,9 @@ export function runUntil(signal: AbortSignal, loop: () => Promise<void>): void {
   });
 }
 
-/** Like `sleep`, but resolves early when `over` aborts. */
-export async function sleepUntil(ms: number, signal: AbortSignal, over: AbortSignal): Promise<void> {
-  await sleep(ms, AbortSignal.any([signal, over])).catch(() => signal.throwIfAborted());
+/** Like `sleep`, but resolves early when `endSignal` aborts. */
+export async function sleepUntil(ms: number, signal: AbortSignal, endSignal: AbortSignal): Promise<void> {
+  await sleep(ms, AbortSignal.any([signal, endSignal])).catch(() => signal.throwIfAborted());
 }
 
 /** Resolves in a new task, without the minimum delay of nested timers. */
@@ -118,21 +118,21 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Returns a signal that aborts `ms` after `signal`, unless `over` aborts before. */
-export function delayed(signal: AbortSignal, ms: number, over: AbortSignal): AbortSignal {
-  const late = new AbortController();
-  const onAbort = (): void => runAfter(ms, over, () => late.abort(signal.reason));
-  signal.addEventListener('abort', onAbort, { once: true, signal: over });
-  return late.signal;
+/** Returns a signal that aborts `ms` after `signal`, unless `endSignal` aborts before. */
+export function delayAbort(signal: AbortSignal, ms: number, endSignal: AbortSignal): AbortSignal {
+  const controller = new AbortController();
+  const onAbort = (): void => runAfter(ms, endSignal, () => controller.abort(signal.reason));
+  signal.addEventListener('abort', onAbort, { once: true, signal: endSignal });
+  return controller.signal;
 }
 
 /** Resolves when the browser is online, or after `longestMs`, because browsers may be wrong. Rejects with the signal's reason. */
 export async function online(longestMs: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (globalThis.navigator?.onLine !== false) return;
-  const back = new AbortController();
-  globalThis.addEventListener('online', () => back.abort(), { signal: back.signal });
-  await sleepUntil(longestMs, signal, back.signal).finally(() => back.abort());
+  const onlineController = new AbortController();
+  globalThis.addEventListener('online', () => onlineController.abort(), { signal: onlineController.signal });
+  await sleepUntil(longestMs, signal, onlineController.signal).finally(() => onlineController.abort());
 }
 
 /**

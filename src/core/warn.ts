@@ -4,16 +4,16 @@
 export type Warn = (message: string) => void;
 
 /** Writes a warning and the errors that caused it to the console. */
-export const warnOnConsole = (message: string, ...thrown: unknown[]): void =>
-  console.warn(`secure-uploader: ${message}`, ...thrown);
+export const warnOnConsole = (message: string, ...thrownValues: unknown[]): void =>
+  console.warn(`secure-uploader: ${message}`, ...thrownValues);
 
 /** Returns a function that passes each message to `warn` only once; with `kindOf`, only one message of each kind. */
 export function warnOnce(warn: Warn = warnOnConsole, kindOf = (message: string): string => message): Warn {
-  const warned = new Set<string>();
+  const warnedKinds = new Set<string>();
   return (message) => {
     const kind = kindOf(message);
-    if (warned.has(kind)) return;
-    warned.add(kind);
+    if (warnedKinds.has(kind)) return;
+    warnedKinds.add(kind);
     warn(message);
   };
 }

@@ -1,7 +1,7 @@
 // Arabic. The plural forms `one` and `two` contain no digits.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished, isolated } from '../core/plurals.ts';
+import { countsIn, describeEnd, isolate } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn<'zero' | 'one' | 'two' | 'few' | 'many'>('ar');
 // Genitive, because the texts use this noun only after a verbal noun or a preposition.
@@ -91,7 +91,7 @@ const ar: LoginMessages = {
   atMost: (count) => `حتى ${files(count)}`,
   atLeast: (count) => `يلزم رفع ${files(count)} على الأقل.`,
   unfinished: 'لم تُرفع بعض الملفات بعد. أكمل رفعها أو أزِلها من القائمة.',
-  unsendable: (name) => `لا يمكن إرسال ${isolated(name)} مع هذا النموذج. أزل الملف ثم أضفه مجددًا.`,
+  unsendable: (name) => `لا يمكن إرسال ${isolate(name)} مع هذا النموذج. أزل الملف ثم أضفه مجددًا.`,
   submitsLater: 'سيُرسل النموذج بعد رفع الملفات.',
   notSent: 'لم يُرسل النموذج.',
   loadFailed: 'تعذّر تحميل كل ما يلزم لرفع الملفات. تحقق من اتصالك وحاول مرة أخرى.',
@@ -133,12 +133,12 @@ const ar: LoginMessages = {
   chooseAgain: 'اختيار الملف',
   cancel: 'إلغاء',
   retry: 'إعادة المحاولة',
-  uploadAs: (name) => `رفع باسم ${isolated(name)}`,
+  uploadAs: (name) => `رفع باسم ${isolate(name)}`,
   remove: 'إزالة من القائمة',
   undo: 'تراجع',
   undoableCancel: (count) => `تم إلغاء رفع ${files(count)}`,
   undoableRemoval: 'تمت إزالة الملف من القائمة',
-  actionOn: (action, name) => `${action}: ${isolated(name)}`,
+  actionOn: (action, name) => `${action}: ${isolate(name)}`,
   start: (count) => `رفع ${files(count)}`,
   pauseAll: 'إيقاف الكل مؤقتًا',
   resumeAll: 'استئناف الكل',
@@ -147,7 +147,7 @@ const ar: LoginMessages = {
   clear: 'إزالة الملفات المكتملة',
   moreActions: 'إجراءات أخرى',
   progress: 'تقدّم كل الملفات',
-  progressOf: (name) => `تقدّم ${isolated(name)}`,
+  progressOf: (name) => `تقدّم ${isolate(name)}`,
   sizeOf: (sent, total) => `${sent} من ${total}`,
   left: (duration) => `الوقت المتبقي: ${duration}`,
   soon: 'تتبقى بضع ثوانٍ',
@@ -198,7 +198,7 @@ const ar: LoginMessages = {
   announceResumed: (count) => `جارٍ استئناف رفع ${files(count)}`,
   announceRetrying: (count) => `جارٍ إعادة رفع ${files(count)}`,
   announceRestored: (count) => (count === 1 ? 'تمت الاستعادة' : `تمت استعادة ${files(count)}`),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     (count) => `انتهت العملية: تم رفع ${files(count)}.`,
     'انتهت العملية.',
     (count) => `تعذّر رفع ${files(count)}.`,
@@ -206,17 +206,17 @@ const ar: LoginMessages = {
   ),
   announceUndo: (text) => `${text}. يمكنك التراجع خلال بضع ثوانٍ.`,
   announceFailed: (count, name, sentence) =>
-    `${count === 1 ? '' : `تعذّر رفع ${files(count)}. `}${isolated(name)}: ${sentence}`,
+    `${count === 1 ? '' : `تعذّر رفع ${files(count)}. `}${isolate(name)}: ${sentence}`,
   announceRejected: (count, name, sentence) =>
     count === 1
-      ? `لم تتم إضافة ${isolated(name)}. ${sentence}`
-      : `لم تتم إضافة ${files(count)}. ${isolated(name)}: ${sentence}`,
+      ? `لم تتم إضافة ${isolate(name)}. ${sentence}`
+      : `لم تتم إضافة ${files(count)}. ${isolate(name)}: ${sentence}`,
   email: 'عنوان البريد الإلكتروني',
   password: 'كلمة المرور',
   show: 'إظهار كلمة المرور',
   hide: 'إخفاء كلمة المرور',
   logIn: 'تسجيل الدخول',
-  signInWith: (label) => `تسجيل الدخول باستخدام ${isolated(label)}`,
+  signInWith: (label) => `تسجيل الدخول باستخدام ${isolate(label)}`,
   account: 'نوع الحساب',
   busy: 'لحظة من فضلك…',
   chooseTitle: 'كيف تريد إثبات هويتك؟',
@@ -230,7 +230,7 @@ const ar: LoginMessages = {
     code: 'الرمز',
   },
   code: 'الرمز',
-  sentTo: (where) => `تم الإرسال إلى ${isolated(where)}.`,
+  sentTo: (where) => `تم الإرسال إلى ${isolate(where)}.`,
   attemptsLeft: plural({
     zero: 'لم تتبقَّ أي محاولة.',
     one: 'تتبقى محاولة واحدة.',

@@ -1,7 +1,7 @@
 // German (formal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished, stopped } from '../core/plurals.ts';
+import { countsIn, describeEnd, withFullStop } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('de');
 const files = plural({ one: '# Datei', other: '# Dateien' });
@@ -196,15 +196,17 @@ const de: LoginMessages = {
   cancelSignIn: 'Anmeldung abbrechen',
   coolingTitle: 'Anmeldung verzögert sich',
   coolingText: (duration) =>
-    duration === undefined ? 'Neuer Versuch in Kürze.' : stopped(`Neuer Versuch in etwa ${duration}`),
+    duration === undefined ? 'Neuer Versuch in Kürze.' : withFullStop(`Neuer Versuch in etwa ${duration}`),
   tryAgain: 'Erneut versuchen',
   announceSums: (percent, done, count, left) =>
-    stopped(`${percent} hochgeladen, ${number(done)} von ${files(count)} fertig${left ? `, ${left}` : ''}`),
+    withFullStop(
+      `${percent} hochgeladen, ${number(done)} von ${files(count)} fertig${left ? `, ${left}` : ''}`,
+    ),
   announcePaused: (count) => `Pausiert: ${files(count)}`,
   announceResumed: plural({ one: '# Upload wird fortgesetzt', other: '# Uploads werden fortgesetzt' }),
   announceRetrying: (count) => `Neuer Versuch: ${files(count)}`,
   announceRestored: (count) => (count === 1 ? 'Wiederhergestellt' : `Wiederhergestellt: ${files(count)}`),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     (count) => `Abgeschlossen: ${files(count)} hochgeladen.`,
     'Abgeschlossen.',
     notUploaded,

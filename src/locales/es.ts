@@ -1,7 +1,7 @@
 // Spanish (informal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('es', 'de');
 const files = plural({ one: '# archivo', other: '# archivos' });
@@ -190,7 +190,7 @@ const es: LoginMessages = {
   announceResumed: (count) => `Reanudando ${files(count)}`,
   announceRetrying: (count) => `Reintentando ${files(count)}`,
   announceRestored: plural({ one: 'Restaurado', other: '# archivos restaurados' }),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     plural({ one: 'Finalizado: # archivo subido.', other: 'Finalizado: # archivos subidos.' }),
     'Finalizado.',
     notUploaded,

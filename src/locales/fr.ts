@@ -1,7 +1,7 @@
 // French (formal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('fr', 'de');
 // “De” is shortened before a vowel.
@@ -196,7 +196,7 @@ const fr: LoginMessages = {
   announceResumed: (count) => `Reprise de l’importation de ${files(count)}`,
   announceRetrying: (count) => `Nouvel essai\u00a0: ${files(count)}`,
   announceRestored: plural({ one: 'Rétabli', other: '# fichiers rétablis' }),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     plural({ one: 'Terminé\u00a0: # fichier importé.', other: 'Terminé\u00a0: # fichiers importés.' }),
     'Terminé.',
     notUploaded,

@@ -1,7 +1,7 @@
 // Hebrew (gender-neutral: infinitives and impersonal forms).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished, isolated } from '../core/plurals.ts';
+import { countsIn, describeEnd, isolate } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn<'one' | 'two' | 'other'>('he');
 const files = plural({ one: 'קובץ אחד', two: 'שני קבצים', other: '# קבצים' });
@@ -81,11 +81,11 @@ const he: LoginMessages = {
     text: 'קובצי טקסט',
     other: 'סוגים אחרים',
   },
-  upTo: (size) => `עד ${isolated(size)} לקובץ`,
+  upTo: (size) => `עד ${isolate(size)} לקובץ`,
   atMost: (count) => `לכל היותר ${files(count)}`,
   atLeast: (count) => `יש להעלות לפחות ${files(count)}.`,
   unfinished: 'חלק מהקבצים עדיין לא הועלו. יש להעלות אותם או להסיר אותם מהרשימה.',
-  unsendable: (name) => `אי אפשר לשלוח את ${isolated(name)} בטופס הזה. יש להסיר את הקובץ ולהוסיף אותו שוב.`,
+  unsendable: (name) => `אי אפשר לשלוח את ${isolate(name)} בטופס הזה. יש להסיר את הקובץ ולהוסיף אותו שוב.`,
   submitsLater: 'הטופס יישלח לאחר העלאת כל הקבצים.',
   notSent: 'הטופס לא נשלח.',
   loadFailed: 'לא הצלחנו לטעון את כל מה שנדרש להעלאה. יש לבדוק את החיבור ולנסות שוב.',
@@ -124,12 +124,12 @@ const he: LoginMessages = {
   chooseAgain: 'בחירת קובץ',
   cancel: 'ביטול',
   retry: 'ניסיון חוזר',
-  uploadAs: (name) => `העלאה בשם ${isolated(name)}`,
+  uploadAs: (name) => `העלאה בשם ${isolate(name)}`,
   remove: 'הסרה מהרשימה',
   undo: 'שחזור',
   undoableCancel: plural({ one: 'ההעלאה בוטלה', two: 'שתי העלאות בוטלו', other: '# העלאות בוטלו' }),
   undoableRemoval: 'הקובץ הוסר מהרשימה',
-  actionOn: (action, name) => `${action}: ${isolated(name)}`,
+  actionOn: (action, name) => `${action}: ${isolate(name)}`,
   start: (count) => `העלאה של ${files(count)}`,
   pauseAll: 'השהיית הכול',
   resumeAll: 'המשך הכול',
@@ -138,9 +138,9 @@ const he: LoginMessages = {
   clear: 'הסרת קבצים שהסתיימו',
   moreActions: 'פעולות נוספות',
   progress: 'התקדמות כל הקבצים',
-  progressOf: (name) => `התקדמות של ${isolated(name)}`,
+  progressOf: (name) => `התקדמות של ${isolate(name)}`,
   // The first character sets the direction of the line.
-  sizeOf: (sent, total) => `\u200f${isolated(sent)} מתוך ${isolated(total)}`,
+  sizeOf: (sent, total) => `\u200f${isolate(sent)} מתוך ${isolate(total)}`,
   left: (duration) => `זמן שנותר: ${duration}`,
   soon: 'נותרו כמה שניות',
   doneOf: (done, count) => `${completed(done)} מתוך ${files(count)}`,
@@ -184,7 +184,7 @@ const he: LoginMessages = {
   }),
   announceRetrying: (count) => `ניסיון חוזר: ${files(count)}`,
   announceRestored: plural({ one: 'שוחזר', two: 'שני קבצים שוחזרו', other: '# קבצים שוחזרו' }),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     plural({
       one: 'הסתיים: קובץ אחד הועלה.',
       two: 'הסתיים: שני קבצים הועלו.',
@@ -196,17 +196,17 @@ const he: LoginMessages = {
   ),
   announceUndo: (text) => `${text}. אפשר לשחזר במשך כמה שניות.`,
   announceFailed: (count, name, sentence) =>
-    `${count === 1 ? '' : `ההעלאה של ${files(count)} נכשלה. `}${isolated(name)}: ${sentence}`,
+    `${count === 1 ? '' : `ההעלאה של ${files(count)} נכשלה. `}${isolate(name)}: ${sentence}`,
   announceRejected: (count, name, sentence) =>
     count === 1
-      ? `${isolated(name)} לא נוסף. ${sentence}`
-      : `${files(count)} לא נוספו. ${isolated(name)}: ${sentence}`,
+      ? `${isolate(name)} לא נוסף. ${sentence}`
+      : `${files(count)} לא נוספו. ${isolate(name)}: ${sentence}`,
   email: 'כתובת אימייל',
   password: 'סיסמה',
   show: 'הצגת הסיסמה',
   hide: 'הסתרת הסיסמה',
   logIn: 'כניסה',
-  signInWith: (label) => `כניסה באמצעות ${isolated(label)}`,
+  signInWith: (label) => `כניסה באמצעות ${isolate(label)}`,
   account: 'סוג החשבון',
   busy: 'רק רגע…',
   chooseTitle: 'איך לאמת את הזהות שלך?',
@@ -220,7 +220,7 @@ const he: LoginMessages = {
     code: 'קוד',
   },
   code: 'קוד',
-  sentTo: (where) => `נשלח אל ${isolated(where)}.`,
+  sentTo: (where) => `נשלח אל ${isolate(where)}.`,
   attemptsLeft: plural({ one: 'נותר ניסיון אחד.', two: 'נותרו שני ניסיונות.', other: 'נותרו # ניסיונות.' }),
   verify: 'אישור',
   usePasskey: 'שימוש במפתח גישה',

@@ -1,7 +1,7 @@
 // Hindi (formal address). Verbs agree with "फ़ाइल", which is feminine.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('hi');
 const files = plural({ one: '# फ़ाइल', other: '# फ़ाइलें' });
@@ -164,7 +164,7 @@ const hi: LoginMessages = {
   announceResumed: plural({ one: '# फ़ाइल फिर से शुरू हो रही है', other: '# फ़ाइलें फिर से शुरू हो रही हैं' }),
   announceRetrying: (count) => `${files(count)} अपलोड करने की फिर से कोशिश हो रही है`,
   announceRestored: plural({ one: 'वापस लाई गई', other: '# फ़ाइलें वापस लाई गईं' }),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     plural({ one: 'अपलोड खत्म हुआ: # फ़ाइल अपलोड हो गई।', other: 'अपलोड खत्म हुआ: # फ़ाइलें अपलोड हो गईं।' }),
     'अपलोड खत्म हुआ।',
     (count) => `${notUploaded(count)}।`,

@@ -1,7 +1,7 @@
 // Italian (informal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('it', 'di');
 const files = plural({ one: '# file', other: '# file' });
@@ -185,7 +185,7 @@ const it: LoginMessages = {
   announceResumed: (count) => `Ripresa del caricamento di ${files(count)}`,
   announceRetrying: (count) => `Nuovo tentativo: ${files(count)}`,
   announceRestored: plural({ one: 'Ripristinato', other: '# file ripristinati' }),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     plural({ one: 'Operazione conclusa: # file caricato.', other: 'Operazione conclusa: # file caricati.' }),
     'Operazione conclusa.',
     notUploaded,

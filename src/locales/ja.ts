@@ -1,7 +1,7 @@
 // Japanese. Nouns have no plural.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, seconds } = countsIn('ja');
 const files = (count: number): string => `${number(count)} 個のファイル`;
@@ -185,7 +185,7 @@ const ja: LoginMessages = {
   announceResumed: (count) => `${files(count)}を再開中`,
   announceRetrying: (count) => `${files(count)}を再試行中`,
   announceRestored: (count) => (count === 1 ? '元に戻しました' : `${files(count)}を元に戻しました`),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     (count) => `完了: ${files(count)}をアップロードしました。`,
     '終了しました。',
     (count) => `${files(count)}をアップロードできませんでした。`,

@@ -1,7 +1,7 @@
 // Korean (formal polite). Nouns have no plural after a number.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, seconds } = countsIn('ko');
 const files = (count: number): string => `파일 ${number(count)}개`;
@@ -168,7 +168,7 @@ const ko: LoginMessages = {
   announceResumed: (count) => `${files(count)} 재개 중`,
   announceRetrying: (count) => `${files(count)} 다시 시도 중`,
   announceRestored: (count) => (count === 1 ? '복원됨' : `${files(count)} 복원됨`),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     (count) => `업로드 작업이 끝났습니다. ${files(count)}가 업로드되었습니다.`,
     '업로드 작업이 끝났습니다.',
     (count) => `${files(count)}를 업로드하지 못했습니다.`,

@@ -1,7 +1,7 @@
 // Dutch (informal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('nl');
 const files = plural({ one: '# bestand', other: '# bestanden' });
@@ -191,7 +191,7 @@ const nl: LoginMessages = {
   announceResumed: plural({ one: '# bestand wordt hervat', other: '# bestanden worden hervat' }),
   announceRetrying: (count) => `Nieuwe poging: ${files(count)}`,
   announceRestored: (count) => (count === 1 ? 'Hersteld' : `${files(count)} hersteld`),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     (count) => `Uploaden beëindigd: ${files(count)} geüpload.`,
     'Uploaden beëindigd.',
     notUploaded,

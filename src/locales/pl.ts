@@ -1,7 +1,7 @@
 // Polish (informal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished, stopped } from '../core/plurals.ts';
+import { countsIn, describeEnd, withFullStop } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn<'one' | 'few' | 'many' | 'other'>('pl');
 const files = plural({ one: '# plik', few: '# pliki', many: '# plików', other: '# pliku' });
@@ -186,15 +186,17 @@ const pl: LoginMessages = {
   cancelSignIn: 'Anuluj logowanie',
   coolingTitle: 'Oczekiwanie na logowanie',
   coolingText: (duration) =>
-    duration === undefined ? 'Wkrótce kolejna próba.' : stopped(`Kolejna próba za około ${duration}`),
+    duration === undefined ? 'Wkrótce kolejna próba.' : withFullStop(`Kolejna próba za około ${duration}`),
   tryAgain: 'Spróbuj ponownie',
   announceSums: (percent, done, count, left) =>
-    stopped(`Przesłano ${percent}, ukończono ${number(done)} z ${ofFiles(count)}${left ? `, ${left}` : ''}`),
+    withFullStop(
+      `Przesłano ${percent}, ukończono ${number(done)} z ${ofFiles(count)}${left ? `, ${left}` : ''}`,
+    ),
   announcePaused: (count) => `Wstrzymano ${files(count)}`,
   announceResumed: (count) => `Wznawianie przesyłania ${ofFiles(count)}`,
   announceRetrying: (count) => `Ponawianie przesyłania ${ofFiles(count)}`,
   announceRestored: (count) => (count === 1 ? 'Przywrócono' : `Przywrócono ${files(count)}`),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     (count) => `Zakończono. Przesłano ${files(count)}.`,
     'Zakończono.',
     (count) => `Nie udało się przesłać ${ofFiles(count)}.`,

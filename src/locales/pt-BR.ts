@@ -1,7 +1,7 @@
 // Brazilian Portuguese.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('pt-BR', 'de');
 const files = plural({ one: '# arquivo', other: '# arquivos' });
@@ -184,7 +184,7 @@ const ptBR: LoginMessages = {
   announceResumed: (count) => `Retomando ${files(count)}`,
   announceRetrying: (count) => `Tentando novamente: ${files(count)}`,
   announceRestored: plural({ one: 'Restaurado', other: '# arquivos restaurados' }),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     plural({ one: 'Envio encerrado: # arquivo enviado.', other: 'Envio encerrado: # arquivos enviados.' }),
     'Envio encerrado.',
     notUploaded,

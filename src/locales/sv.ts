@@ -1,7 +1,7 @@
 // Swedish (informal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn('sv');
 const files = plural({ one: '# fil', other: '# filer' });
@@ -177,7 +177,7 @@ const sv: LoginMessages = {
   announceResumed: (count) => `Återupptar ${files(count)}`,
   announceRetrying: (count) => `Försöker igen med ${files(count)}`,
   announceRestored: plural({ one: 'Återställd', other: '# filer återställda' }),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     (count) => `Klart: ${files(count)} har laddats upp.`,
     'Klart.',
     notUploaded,

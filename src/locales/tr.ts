@@ -1,7 +1,7 @@
 // Turkish (formal address). A noun after a number is singular.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, seconds } = countsIn('tr');
 const files = (count: number): string => `${number(count)} dosya`;
@@ -176,7 +176,7 @@ const tr: LoginMessages = {
   announceResumed: (count) => `${files(count)} devam ettiriliyor`,
   announceRetrying: (count) => `${files(count)} tekrar deneniyor`,
   announceRestored: (count) => (count === 1 ? 'Geri getirildi' : `${files(count)} geri getirildi`),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     (count) => `İşlem sona erdi: ${files(count)} yüklendi.`,
     'İşlem sona erdi.',
     (count) => `${files(count)} yüklenemedi.`,

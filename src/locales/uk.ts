@@ -1,7 +1,7 @@
 // Ukrainian (formal address).
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, plural, seconds } = countsIn<'one' | 'few' | 'many' | 'other'>('uk');
 const files = plural({ one: '# файл', few: '# файли', many: '# файлів', other: '# файлу' });
@@ -179,7 +179,7 @@ const uk: LoginMessages = {
   announceResumed: (count) => `Відновлення завантаження ${ofFiles(count)}`,
   announceRetrying: (count) => `Нова спроба: ${files(count)}`,
   announceRestored: (count) => (count === 1 ? 'Повернуто' : `Повернуто ${files(count)}`),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     (count) => `Завершено. Завантажено ${files(count)}.`,
     'Завершено.',
     (count) => `Не вдалося завантажити ${files(count)}.`,

@@ -1,7 +1,7 @@
 // Simplified Chinese. Nouns have no plural.
 
 import type { LoginMessages } from '../core/messages.ts';
-import { countsIn, finished } from '../core/plurals.ts';
+import { countsIn, describeEnd } from '../core/plurals.ts';
 
 const { number, seconds } = countsIn('zh-CN');
 const files = (count: number): string => `${number(count)} 个文件`;
@@ -160,7 +160,7 @@ const zhCN: LoginMessages = {
   announceResumed: (count) => `正在继续上传 ${files(count)}`,
   announceRetrying: (count) => `正在重试 ${files(count)}`,
   announceRestored: (count) => (count === 1 ? '已恢复' : `已恢复 ${files(count)}`),
-  announceFinished: finished(
+  announceFinished: describeEnd(
     (count) => `上传结束：已上传 ${files(count)}。`,
     '上传结束。',
     (count) => `${files(count)}上传失败。`,

@@ -34,7 +34,7 @@ export interface SharedRules {
 
 export type Kind = 'open' | 'commit';
 
-/** Returns a signal that aborts when all of `signals` have, unless `over` aborts before. */
+/** Returns a signal that aborts when all of `signals` have, unless `endSignal` aborts before. */
 export function whenAllAbort(signals: readonly AbortSignal[], over: AbortSignal): AbortSignal {
   const all = new AbortController();
   const look = (): void => {

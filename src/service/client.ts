@@ -5,7 +5,7 @@ import type { Post } from '../core/auth-options.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Settings } from '../core/settings-table.ts';
 import type { Calls, HashOfChunk, Session, SessionInput, Ticket, WithToken } from '../core/types.ts';
-import { abortable, delayed, whenSettled } from '../core/wait.ts';
+import { abortable, delayAbort, whenSettled } from '../core/wait.ts';
 import {
   type Answer,
   createSend,
@@ -92,7 +92,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
         if (chunks) await afterEndings();
         signal.throwIfAborted();
         const over = new AbortController();
-        const sentSignal = cancelAs ? delayed(signal, LATE_MS, over.signal) : signal;
+        const sentSignal = cancelAs ? delayAbort(signal, LATE_MS, over.signal) : signal;
         const opened = openSession(input, chunks, token, signal, sentSignal);
         const noted = opened.then(({ header }) => places.set(header, place));
         void whenSettled(noted).then(() => over.abort());

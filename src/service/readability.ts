@@ -38,12 +38,12 @@ export function readabilityOf(evidence: Evidence, url: URL, sizeBytes: number) {
       if ((sentBytes && sentBytes < sizeBytes) || sizeBytes <= readableBytes) return error;
       // The query is omitted because it contains the signature.
       const forget = (): void => {
-        evidence.reaching = undefined;
+        evidence.reachCheck = undefined;
       };
       // A policy may block only this path.
-      const shared = byPolicy ? undefined : evidence.reaching;
+      const shared = byPolicy ? undefined : evidence.reachCheck;
       const reaching = shared ?? canReach(origin + pathname).finally(forget);
-      if (!byPolicy) evidence.reaching = reaching;
+      if (!byPolicy) evidence.reachCheck = reaching;
       // `signal` includes the time limit of the PUT.
       const isReachable = await abortable(reaching, signal).catch(() => false);
       if (isReachable) {

@@ -1,7 +1,7 @@
 // Numbers, plural forms and sentences that all locales share.
 
 import { expect } from '@open-wc/testing';
-import { countsIn, finished, isolated, stopped } from '../../src/core/plurals.ts';
+import { countsIn, describeEnd, isolate, withFullStop } from '../../src/core/plurals.ts';
 
 describe('counts in a language', () => {
   it('have the number, the plural form and the seconds of the language', () => {
@@ -22,14 +22,14 @@ describe('counts in a language', () => {
 
 describe('sentences of all languages', () => {
   it('isolate names in text from right to left', () => {
-    expect(isolated('a.txt')).to.equal('\u2068a.txt\u2069');
+    expect(isolate('a.txt')).to.equal('\u2068a.txt\u2069');
   });
 
   it('end with one full stop', () => {
-    expect([stopped('3 Min.'), stopped('3 min')]).to.deep.equal(['3 Min.', '3 min.']);
+    expect([withFullStop('3 Min.'), withFullStop('3 min')]).to.deep.equal(['3 Min.', '3 min.']);
   });
 
-  const announce = finished(
+  const announce = describeEnd(
     (count) => `${count} done.`,
     'Ended.',
     (count) => `${count} failed.`,
@@ -49,6 +49,6 @@ describe('sentences of all languages', () => {
 
   it('have no space between them in languages without one', () => {
     const say = (count: number): string => `${count}。`;
-    expect(finished(say, '', say, say, '')(1, 2, 3)).to.equal('1。2。3。');
+    expect(describeEnd(say, '', say, say, '')(1, 2, 3)).to.equal('1。2。3。');
   });
 });

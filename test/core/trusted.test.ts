@@ -1,7 +1,7 @@
 // Script URLs of workers: only files of the page's origin, and Blobs of this package.
 
 import { expect } from '@open-wc/testing';
-import { isPageFile, trusted } from '../../src/core/trusted.ts';
+import { isPageFile, trustUrl } from '../../src/core/trusted.ts';
 
 const file = `${location.origin}/worker.js?x#y`;
 const foreign = [
@@ -15,16 +15,16 @@ const foreign = [
 
 it('a file of the page may run as a worker', () => {
   expect(isPageFile(file)).to.equal(true);
-  expect(`${trusted(file)}`).to.equal(file);
+  expect(`${trustUrl(file)}`).to.equal(file);
 });
 
 it('no other URL may, also if its origin is that of the page', () => {
   for (const url of foreign) {
     expect(isPageFile(url), url).to.equal(false);
-    expect(() => trusted(url), url).to.throw(TypeError);
+    expect(() => trustUrl(url), url).to.throw(TypeError);
   }
 });
 
 it('a Blob that the package has created may', () => {
-  expect(`${trusted(foreign[0] ?? '', true)}`).to.equal(foreign[0]);
+  expect(`${trustUrl(foreign[0] ?? '', true)}`).to.equal(foreign[0]);
 });

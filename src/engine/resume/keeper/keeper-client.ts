@@ -2,7 +2,7 @@
 // an earlier page handed over. Loaded only if `keeper-url` is set.
 
 import type { Change } from '../../../core/changes.ts';
-import { trusted } from '../../../core/trusted.ts';
+import { trustUrl } from '../../../core/trusted.ts';
 import { inSlices } from '../../../core/wait.ts';
 import type { Warn } from '../../../core/warn.ts';
 import { keyOfNew, workerOf } from './drop-kept.ts';
@@ -163,7 +163,7 @@ export class KeeperClient {
     if (!url || this.#isRegistered || this.#closing.signal.aborted) return;
     this.#isRegistered = true;
     try {
-      this.#registration = await navigator.serviceWorker.register(trusted(url), { scope: url });
+      this.#registration = await navigator.serviceWorker.register(trustUrl(url), { scope: url });
       const worker = workerOf(this.#registration);
       // A worker without files would unregister itself a second after another page was left. This request stops its timer.
       worker?.postMessage({ got: NO_REQUEST } satisfies KeeperRequest);
