@@ -44,12 +44,12 @@ export function answersOf(response: Answer, count: number): readonly (Answer | u
       status: response.status,
     });
   const answers = listOfAnswers(response);
-  return answers?.length === count ? answers.map((own) => answerOf(own, response)) : undefined;
+  return answers?.length === count ? answers.map((entry) => answerOf(entry, response)) : undefined;
 }
 
 /** Returns the answer of a file as the response to a call of its own; `undefined` if its status is not valid. */
-export function answerOf(own: unknown, { address, header }: Answer): Answer | undefined {
-  const { status, body, retry_after } = Object(own) as Record<string, unknown>;
+export function answerOf(entry: unknown, { address, header }: Answer): Answer | undefined {
+  const { status, body, retry_after } = Object(entry) as Record<string, unknown>;
   if (!Number.isInteger(status) || Number(status) < 200 || Number(status) > 599) return undefined;
   return {
     status: Number(status),
@@ -68,13 +68,13 @@ export function answerOf(own: unknown, { address, header }: Answer): Answer | un
  * Returns true if an answer has the chunk of another file, and not that of its own: the answers are not in the order of the files.
  */
 export function areMixed(answers: readonly (Answer | undefined)[], calls: readonly FileCall[]): boolean {
-  const owned = calls.map(({ fields }) =>
+  const hashesOfCalls = calls.map(({ fields }) =>
     ((Object(fields).hashes ?? []) as readonly string[]).map(inLowerCase),
   );
-  const all = new Set(owned.flat());
+  const allHashes = new Set(hashesOfCalls.flat());
   return answers.some((answer, at) => {
     const keys = Object.keys(Object(Object(answer?.body).chunks)).map(inLowerCase);
-    return keys.some((key) => all.has(key)) && !owned[at]?.some((hash) => keys.includes(hash));
+    return keys.some((key) => allHashes.has(key)) && !hashesOfCalls[at]?.some((hash) => keys.includes(hash));
   });
 }
 

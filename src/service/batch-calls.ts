@@ -15,7 +15,7 @@ export interface FileCall {
   /** Called directly before the call is sent in a batch. The call waits until it resolves. */
   readonly onSend?: (() => void | Promise<void>) | undefined;
   /** Makes the call in a request of its own. */
-  readonly alone: () => Promise<Answer>;
+  readonly sendAlone: () => Promise<Answer>;
 }
 
 /** What the batches of both kinds have in common. */
@@ -35,12 +35,12 @@ export interface SharedRules {
 export type Kind = 'open' | 'commit';
 
 /** Returns a signal that aborts when all of `signals` have, unless `endSignal` aborts before. */
-export function whenAllAbort(signals: readonly AbortSignal[], over: AbortSignal): AbortSignal {
-  const all = new AbortController();
+export function whenAllAbort(signals: readonly AbortSignal[], endSignal: AbortSignal): AbortSignal {
+  const controller = new AbortController();
   const look = (): void => {
-    if (signals.every(({ aborted }) => aborted)) all.abort(signals[0]?.reason);
+    if (signals.every(({ aborted }) => aborted)) controller.abort(signals[0]?.reason);
   };
-  for (const signal of signals) signal.addEventListener('abort', look, { signal: over });
+  for (const signal of signals) signal.addEventListener('abort', look, { signal: endSignal });
   look();
-  return all.signal;
+  return controller.signal;
 }

@@ -7,33 +7,33 @@ const GROWTH = 4;
 export class BatchSize {
   /** Most files that the service takes. */
   #limit = MOST_FILES;
-  #next = MOST_FILES;
+  #nextCount = MOST_FILES;
 
   /** Most files in the next batch. */
-  get next(): number {
-    return this.#next;
+  get nextCount(): number {
+    return this.#nextCount;
   }
 
   /**
    * Returns true if so many files need not wait for more. Batches that are small because one has failed do: there would be many.
    */
   isFull(count: number): boolean {
-    return this.#next === MOST_FILES && count >= MOST_FILES;
+    return this.#nextCount === MOST_FILES && count >= MOST_FILES;
   }
 
   grow(): void {
-    this.#next = Math.min(this.#limit, this.#next + GROWTH);
+    this.#nextCount = Math.min(this.#limit, this.#nextCount + GROWTH);
   }
 
-  /** Halves the next batch, after one of so many files has failed. It has at least `least` files. */
-  halve(count: number, least: number): void {
-    this.#next = Math.min(this.#next, Math.max(least, Math.ceil(count / 2)));
+  /** Halves the next batch, after one of so many files has failed. It has at least `leastCount` files. */
+  halve(count: number, leastCount: number): void {
+    this.#nextCount = Math.min(this.#nextCount, Math.max(leastCount, Math.ceil(count / 2)));
   }
 
   /** Halves all later batches, after one of so many files was too large. Returns false if none is small enough. */
   limitBelow(count: number): boolean {
     this.#limit = Math.min(this.#limit, Math.max(1, Math.floor(count / 2)));
-    this.#next = Math.min(this.#next, this.#limit);
+    this.#nextCount = Math.min(this.#nextCount, this.#limit);
     return count >= 4;
   }
 }

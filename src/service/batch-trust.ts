@@ -12,17 +12,17 @@ export type Trust = 'new' | 'asking' | 'refused' | 'doubted' | 'works' | 'absent
  */
 export type TrustEvent = 'asks' | 'succeeds' | 'refuses' | 'fails' | 'loses' | 'proves' | 'ends';
 
-const UNPROVEN = { succeeds: 'works', refuses: 'refused', fails: 'doubted', ends: 'absent' } as const;
-const NEXT: Readonly<Record<Trust, Partial<Record<TrustEvent, Trust>>>> = {
+const UNPROVEN_MOVES = { succeeds: 'works', refuses: 'refused', fails: 'doubted', ends: 'absent' } as const;
+const NEXT_TRUST: Readonly<Record<Trust, Partial<Record<TrustEvent, Trust>>>> = {
   new: { asks: 'asking', proves: 'works', ends: 'absent' },
-  asking: { ...UNPROVEN, proves: 'works' },
-  refused: { ...UNPROVEN, proves: 'works' },
-  doubted: UNPROVEN,
+  asking: { ...UNPROVEN_MOVES, proves: 'works' },
+  refused: { ...UNPROVEN_MOVES, proves: 'works' },
+  doubted: UNPROVEN_MOVES,
   works: { loses: 'doubted', ends: 'absent' },
   absent: {},
 };
 
-export const trustAfter = (trust: Trust, event: TrustEvent): Trust => NEXT[trust][event] ?? trust;
+export const trustAfter = (trust: Trust, event: TrustEvent): Trust => NEXT_TRUST[trust][event] ?? trust;
 
 /** Calls that go alone at the same time, so that they leave connections to other files: over HTTP/1.1, browsers have six. */
 export const ALONE_AT_ONCE = 3;

@@ -22,7 +22,7 @@ const NO_ANSWER = ['network', 'offline', 'timeout'];
 /** Meanings of statuses after which single calls are repeated. */
 const OUTAGES: readonly Meaning[] = ['retry', 'slow-down', 'full', 'unsupported'];
 /** Statuses of a service that does not know batches. */
-const UNKNOWN = [404, 405, 501];
+const UNKNOWN_STATUSES = [404, 405, 501];
 /** A call that goes alone and takes longer no longer counts. */
 const ALONE_MS = 2000;
 /** Most single calls that run longer than that while the others wait for one that succeeds. */
@@ -37,7 +37,7 @@ const PREPARE_MS = 200;
 /** What becomes of a call after its batch. `again`: a single call has to tell first whether the token is refused. */
 type Outcome = Answer | 'alone' | 'again';
 
-interface Waiting extends FileCall {
+interface WaitingCall extends FileCall {
   readonly resolve: (answer: Answer | Promise<Answer>) => void;
   readonly reject: (reason: unknown) => void;
   readonly onAbort: () => void;
@@ -74,19 +74,19 @@ export function createBatches({ commitPatience, sessionOf, ...rules }: SharedRul
 /** Gathers the calls of one kind. While it is not known that the service works, single calls find out, and the others wait. */
 export class Batches {
   readonly #rules: Rules;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waitingCalls = new Set<WaitingCall>();
   readonly #lane = new Lane(ALONE_AT_ONCE, ALONE_MS);
   #trust: Trust = 'new';
   /** Single calls that run while the others wait, and those of them that take too long to wait for. */
-  readonly #asking = new Set<Waiting>();
-  readonly #slow = new Set<Waiting>();
-  readonly #prepared = new WeakSet<Waiting>();
+  readonly #askingCalls = new Set<WaitingCall>();
+  readonly #slowCalls = new Set<WaitingCall>();
+  readonly #preparedCalls = new WeakSet<WaitingCall>();
   /** Number of batches of each upload that have failed, by its signal. */
   readonly #lossCounts = new WeakMap<AbortSignal, number>();
   readonly #size = new BatchSize();
   /** Number of requests in a row without a valid answer. */
   #failureCount = 0;
-  #running = 0;
+  #runningCount = 0;
   #startedMs = Number.NEGATIVE_INFINITY;
   #isGathering = false;
   /** Timer for the next request, while calls wait for it. */
@@ -114,39 +114,39 @@ export class Batches {
   /** Resolves with the answer for this file. Rejects like `Send`. */
   ask(call: FileCall): Promise<Answer> {
     const isFirst = this.#trust === 'new';
-    if (!isFirst && !(this.gathers && call.fields)) return call.alone();
-    if ((this.#lossCounts.get(call.signal) ?? 0) >= MOST_LOSSES) return this.#alone(call);
+    if (!isFirst && !(this.gathers && call.fields)) return call.sendAlone();
+    if ((this.#lossCounts.get(call.signal) ?? 0) >= MOST_LOSSES) return this.#sendAlone(call);
     return new Promise<Answer>((resolve, reject) => {
       const onAbort = (): void => {
-        this.#leave(waiting);
+        this.#leave(waitingCall);
         reject(call.signal.reason);
       };
-      const waiting: Waiting = { ...call, resolve, reject, onAbort };
-      this.#wait(waiting);
+      const waitingCall: WaitingCall = { ...call, resolve, reject, onAbort };
+      this.#wait(waitingCall);
       if (isFirst) this.#start();
     });
   }
 
-  #wait(call: Waiting): void {
+  #wait(call: WaitingCall): void {
     const { signal, onAbort } = call;
     if (signal.aborted) {
       onAbort();
       return;
     }
-    this.#waiting.add(call);
+    this.#waitingCalls.add(call);
     signal.addEventListener('abort', onAbort);
     this.#startSoon();
   }
 
-  #leave(call: Waiting): void {
-    this.#waiting.delete(call);
+  #leave(call: WaitingCall): void {
+    this.#waitingCalls.delete(call);
     call.signal.removeEventListener('abort', call.onAbort);
-    if (this.#waiting.size === 0) clearTimeout(this.#timer);
+    if (this.#waitingCalls.size === 0) clearTimeout(this.#timer);
   }
 
   /** Takes the calls with this token that have waited longest. */
-  #take(token: string | undefined, count?: number): Waiting[] {
-    const calls = [...this.#waiting].filter((call) => call.token === token).slice(0, count);
+  #take(token: string | undefined, count?: number): WaitingCall[] {
+    const calls = [...this.#waitingCalls].filter((call) => call.token === token).slice(0, count);
     for (const call of calls) this.#leave(call);
     return calls;
   }
@@ -163,55 +163,56 @@ export class Batches {
 
   #start(): void {
     clearTimeout(this.#timer);
-    for (let [oldest] = this.#waiting; oldest; [oldest] = this.#waiting) {
-      const { token } = oldest;
-      if (this.#trust === 'absent') for (const call of this.#take(token)) call.resolve(this.#alone(call));
+    for (let [oldestCall] = this.#waitingCalls; oldestCall; [oldestCall] = this.#waitingCalls) {
+      const { token } = oldestCall;
+      if (this.#trust === 'absent') for (const call of this.#take(token)) call.resolve(this.#sendAlone(call));
       else if (!this.works) {
-        const mayAsk = this.#asking.size < (ASKING[this.#trust] ?? 0) && this.#slow.size < MOST_SLOW;
+        const mayAsk =
+          this.#askingCalls.size < (ASKING[this.#trust] ?? 0) && this.#slowCalls.size < MOST_SLOW;
         if (!mayAsk) return;
         for (const call of this.#take(token, 1)) void this.#askAlone(call);
       } else {
-        const restMs = this.#restMs();
-        if (restMs > 0) {
-          this.#timer = setTimeout(() => this.#start(), restMs);
+        const remainingMs = this.#remainingMs();
+        if (remainingMs > 0) {
+          this.#timer = setTimeout(() => this.#start(), remainingMs);
           return;
         }
-        void this.#request(this.#take(token, this.#size.next));
+        void this.#request(this.#take(token, this.#size.nextCount));
       }
     }
   }
 
   /** Returns the time until the next request starts, in milliseconds. */
-  #restMs(): number {
-    if (this.#size.isFull(this.#waiting.size)) return 0;
-    const spacingMs = Math.min(SPACING_MS * 2 ** this.#running, LONGEST_SPACING_MS);
+  #remainingMs(): number {
+    if (this.#size.isFull(this.#waitingCalls.size)) return 0;
+    const spacingMs = Math.min(SPACING_MS * 2 ** this.#runningCount, LONGEST_SPACING_MS);
     return this.#startedMs + spacingMs - performance.now();
   }
 
   /** Makes a call alone, from which the others that wait learn whether the service works. */
-  async #askAlone(call: Waiting): Promise<void> {
+  async #askAlone(call: WaitingCall): Promise<void> {
     this.note('asks');
-    this.#asking.add(call);
+    this.#askingCalls.add(call);
     const timer = setTimeout(() => {
-      this.#asking.delete(call);
-      this.#slow.add(call);
+      this.#askingCalls.delete(call);
+      this.#slowCalls.add(call);
       this.#start();
     }, ALONE_MS);
-    const answering = call.alone();
-    call.resolve(answering);
+    const pendingAnswer = call.sendAlone();
+    call.resolve(pendingAnswer);
     try {
       // The others do not wait for a call that its file no longer needs.
-      this.#learn(call, await abortable(answering, call.signal));
+      this.#learn(call, await abortable(pendingAnswer, call.signal));
     } catch (error) {
       if (!call.signal.aborted) this.#learnFromError(call, error);
     }
     clearTimeout(timer);
-    this.#asking.delete(call);
-    this.#slow.delete(call);
+    this.#askingCalls.delete(call);
+    this.#slowCalls.delete(call);
     this.#startSoon();
   }
 
-  #learn({ token }: Waiting, answer: Answer): void {
+  #learn({ token }: WaitingCall, answer: Answer): void {
     const { isFromElsewhere, meaningOf, suits } = this.#rules;
     const meaning = meaningOf(answer);
     if (isOk(answer)) {
@@ -223,24 +224,24 @@ export class Batches {
     } else this.note(suits || isFromElsewhere(answer) ? 'refuses' : 'succeeds');
   }
 
-  #learnFromError({ token }: Waiting, error: unknown): void {
+  #learnFromError({ token }: WaitingCall, error: unknown): void {
     const isOutage = error instanceof UploaderError && NO_ANSWER.includes(error.code);
     this.note(isOutage ? 'fails' : 'refuses');
     if (isOutage) this.#share(token, ({ reject }) => reject(error));
   }
 
   /** Ends the calls that wait like the one that was made for all of them: the service would have to refuse each. */
-  #share(token: string | undefined, end: (call: Waiting) => void): void {
+  #share(token: string | undefined, end: (call: WaitingCall) => void): void {
     if (this.works || this.#trust === 'absent') return;
     for (const call of this.#take(token)) end(call);
   }
 
-  async #request(taken: readonly Waiting[]): Promise<void> {
-    this.#running += 1;
+  async #request(takenCalls: readonly WaitingCall[]): Promise<void> {
+    this.#runningCount += 1;
     this.#startedMs = performance.now();
-    const ready = await this.#prepare(taken);
-    const calls = ready.filter(({ signal }) => !signal.aborted);
-    for (const call of ready) if (call.signal.aborted) call.reject(call.signal.reason);
+    const readyCalls = await this.#prepare(takenCalls);
+    const calls = readyCalls.filter(({ signal }) => !signal.aborted);
+    for (const call of readyCalls) if (call.signal.aborted) call.reject(call.signal.reason);
     if (calls.length > 0) {
       const answers = this.#exchange(calls);
       // The answer to a call that is no longer needed is dropped, and the others still get theirs.
@@ -250,39 +251,39 @@ export class Batches {
       }
       await whenSettled(answers);
     }
-    this.#running -= 1;
+    this.#runningCount -= 1;
     this.#startSoon();
   }
 
   /** Resolves with the calls that are ready to be sent. The others have requests of their own as soon as they are, or fail. */
-  async #prepare(calls: readonly Waiting[]): Promise<readonly Waiting[]> {
+  async #prepare(calls: readonly WaitingCall[]): Promise<readonly WaitingCall[]> {
     if (!calls.some(({ onSend }) => onSend)) return calls;
-    const ready: Waiting[] = [];
+    const readyCalls: WaitingCall[] = [];
     let isLate = false;
-    const preparing = calls.map(async (call) => {
+    const preparations = calls.map(async (call) => {
       try {
-        if (!this.#prepared.has(call)) await call.onSend?.();
-        this.#prepared.add(call);
+        if (!this.#preparedCalls.has(call)) await call.onSend?.();
+        this.#preparedCalls.add(call);
         if (isLate) void this.#request([call]);
-        else ready.push(call);
+        else readyCalls.push(call);
       } catch (error) {
         call.reject(error);
       }
     });
-    const over = new AbortController();
-    await Promise.race([Promise.all(preparing), sleep(PREPARE_MS, over.signal)]);
-    over.abort();
+    const endController = new AbortController();
+    await Promise.race([Promise.all(preparations), sleep(PREPARE_MS, endController.signal)]);
+    endController.abort();
     isLate = true;
-    return ready;
+    return readyCalls;
   }
 
   /** Makes a call in its turn, unless its file no longer needs it then. Resolves with the answer, which may be needed longer. */
-  #alone({ signal, alone }: FileCall): Promise<Answer> {
+  #sendAlone({ signal, sendAlone }: FileCall): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const send = async (): Promise<void> => {
-        const answering = alone();
-        resolve(answering);
-        await whenSettled(answering);
+        const pendingAnswer = sendAlone();
+        resolve(pendingAnswer);
+        await whenSettled(pendingAnswer);
       };
       this.#lane.run(send, signal).catch(reject);
     });
@@ -290,15 +291,15 @@ export class Batches {
 
   #answerOf(call: FileCall, outcome: Outcome = 'alone'): Answer | Promise<Answer> {
     if (typeof outcome !== 'string') return outcome;
-    return outcome === 'alone' ? this.#alone(call) : this.ask(call);
+    return outcome === 'alone' ? this.#sendAlone(call) : this.ask(call);
   }
 
-  async #exchange(calls: readonly Waiting[]): Promise<readonly Outcome[]> {
+  async #exchange(calls: readonly WaitingCall[]): Promise<readonly Outcome[]> {
     const { send, path, kind, patience } = this.#rules;
-    const over = new AbortController();
+    const endController = new AbortController();
     const signal = whenAllAbort(
       calls.map((call) => call.sentSignal ?? call.signal),
-      over.signal,
+      endController.signal,
     );
     try {
       const answer = await send({
@@ -315,12 +316,12 @@ export class Batches {
       if (!signal.aborted) this.#noteError(calls, error);
       throw error;
     } finally {
-      over.abort();
+      endController.abort();
     }
   }
 
   /** Reads a 2xx response. Throws `bad-response` if it is not JSON. */
-  #read(calls: readonly Waiting[], answer: Answer): readonly Outcome[] {
+  #read(calls: readonly WaitingCall[], answer: Answer): readonly Outcome[] {
     const answers = answersOf(answer, calls.length);
     if (!answers) {
       this.#noteFailure(`The response to a batch has not one answer for each file: ${answer.address}`);
@@ -336,65 +337,66 @@ export class Batches {
     this.#size.grow();
     const { isFromElsewhere, meaningOf } = this.#rules;
     // A refused token is refused for all files. The status of one file must not take the token from the others.
-    const isOwn = (own: Answer): boolean => meaningOf(own) !== 'token' && !isFromElsewhere(own);
-    return answers.map((own) => (own && isOwn(own) ? own : 'alone'));
+    const isOwn = (fileAnswer: Answer): boolean =>
+      meaningOf(fileAnswer) !== 'token' && !isFromElsewhere(fileAnswer);
+    return answers.map((fileAnswer) => (fileAnswer && isOwn(fileAnswer) ? fileAnswer : 'alone'));
   }
 
-  #readRefusal(calls: readonly Waiting[], answer: Answer): readonly Outcome[] {
+  #readRefusal(calls: readonly WaitingCall[], answer: Answer): readonly Outcome[] {
     const { address, status } = answer;
     const meaning = this.#rules.meaningOf(answer);
-    const says = `The service responded with ${status} to a batch: ${address}`;
+    const message = `The service responded with ${status} to a batch: ${address}`;
     if (meaning === 'token') {
-      this.#doubt(says);
+      this.#doubt(message);
       return calls.map(() => 'again');
     }
-    if (meaning === 'slow-down') this.#noteLimit(calls.length, says);
-    if (UNKNOWN.includes(status) && meaning !== 'retry' && meaning !== 'slow-down') {
-      this.#giveUp(says);
+    if (meaning === 'slow-down') this.#noteLimit(calls.length, message);
+    if (UNKNOWN_STATUSES.includes(status) && meaning !== 'retry' && meaning !== 'slow-down') {
+      this.#giveUp(message);
       this.#rules.onNews('ends');
     } else if (OUTAGES.includes(meaning)) {
-      if (meaning !== 'slow-down') this.#noteOutage(calls, says);
+      if (meaning !== 'slow-down') this.#noteOutage(calls, message);
       return calls.map(() => answer);
-    } else if (meaning !== 'too-large') this.#noteFailure(says);
-    else if (!this.#size.limitBelow(calls.length)) this.#giveUp(says);
+    } else if (meaning !== 'too-large') this.#noteFailure(message);
+    else if (!this.#size.limitBelow(calls.length)) this.#giveUp(message);
     return calls.map(() => 'alone');
   }
 
-  #noteError(calls: readonly Waiting[], error: unknown): void {
+  #noteError(calls: readonly WaitingCall[], error: unknown): void {
     if (!(error instanceof UploaderError) || error.code === 'offline' || error.code === 'bad-config') return;
     this.#noteOutage(calls, error.message);
   }
 
   /** A single call tells next whether the service works. If so, the batch failed: because of its size, of a file, or for good. */
-  #noteOutage(calls: readonly Waiting[], why: string): void {
+  #noteOutage(calls: readonly WaitingCall[], reason: string): void {
     this.#size.halve(calls.length, 2);
     for (const { signal } of calls) this.#lossCounts.set(signal, (this.#lossCounts.get(signal) ?? 0) + 1);
-    this.#doubt(why);
+    this.#doubt(reason);
   }
 
-  #doubt(why: string): void {
+  #doubt(reason: string): void {
     // Of the batches that ran when one failed, only that one counts: one lost connection may carry all of them.
     if (!this.works) return;
     this.note('loses');
-    this.#noteFailure(why);
+    this.#noteFailure(reason);
   }
 
   /** The service may count files, and take fewer. A single call tells next whether it takes any. */
-  #noteLimit(count: number, why: string): void {
+  #noteLimit(count: number, reason: string): void {
     this.#size.halve(count, 1);
     if (!this.works) return;
     this.note('loses');
-    if (count === 1) this.#noteFailure(why);
+    if (count === 1) this.#noteFailure(reason);
   }
 
   /** One file may be the reason, so batches continue until several in a row have failed. */
-  #noteFailure(why: string): void {
+  #noteFailure(reason: string): void {
     this.#failureCount += 1;
-    if (this.#failureCount >= MOST_FAILURES) this.#giveUp(why);
+    if (this.#failureCount >= MOST_FAILURES) this.#giveUp(reason);
   }
 
-  #giveUp(why: string): void {
+  #giveUp(reason: string): void {
     this.note('ends');
-    warnOnceHere(`${why}. Check batch-path. Files are sent one by one.`);
+    warnOnceHere(`${reason}. Check batch-path. Files are sent one by one.`);
   }
 }

@@ -73,10 +73,10 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   /** What still ends sessions that are not needed, by folder and name. The service may refuse the next session until then. */
   const endings = new Map<string, Promise<unknown>>();
   const noteEnding = (place: string, ending: Promise<unknown>): void => {
-    const all = Promise.allSettled([endings.get(place), ending]).then(() => {
-      if (endings.get(place) === all) endings.delete(place);
+    const allEndings = Promise.allSettled([endings.get(place), ending]).then(() => {
+      if (endings.get(place) === allEndings) endings.delete(place);
     });
-    endings.set(place, all);
+    endings.set(place, allEndings);
   };
   const inSession = (session: Session): Record<string, string> => ({ [SESSION_HEADER]: session.header });
 
@@ -84,25 +84,25 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
     openSession: (input, signal) => {
       const place = JSON.stringify([input.parentId, input.fileName]);
       return withToken(async (token) => {
-        const afterEndings = (): Promise<unknown> =>
+        const waitForEndings = (): Promise<unknown> =>
           abortable(endings.get(place) ?? Promise.resolve(), signal);
-        if (input.firstChunks) await batches?.loaded;
-        await afterEndings();
-        const chunks = batches?.open?.gathers ? await hashed(input, signal) : undefined;
-        if (chunks) await afterEndings();
+        if (input.firstChunks) await batches?.whenLoaded;
+        await waitForEndings();
+        const chunks = batches?.open?.gathers ? await hashFirstChunks(input, signal) : undefined;
+        if (chunks) await waitForEndings();
         signal.throwIfAborted();
-        const over = new AbortController();
-        const sentSignal = cancelAs ? delayAbort(signal, LATE_MS, over.signal) : signal;
-        const opened = openSession(input, chunks, token, signal, sentSignal);
-        const noted = opened.then(({ header }) => places.set(header, place));
-        void whenSettled(noted).then(() => over.abort());
+        const endController = new AbortController();
+        const sentSignal = cancelAs ? delayAbort(signal, LATE_MS, endController.signal) : signal;
+        const pendingSession = openSession(input, chunks, token, signal, sentSignal);
+        const pendingPlace = pendingSession.then(({ header }) => places.set(header, place));
+        void whenSettled(pendingPlace).then(() => endController.abort());
         try {
-          return await abortable(opened, signal);
+          return await abortable(pendingSession, signal);
         } catch (error) {
           // The request may have reached the service when it was aborted.
           const cancelLate = (session: Session): Promise<void> | undefined =>
             cancelAs?.(session, AbortSignal.timeout(LATE_MS), (call) => call(token));
-          if (signal.aborted) noteEnding(place, opened.then(cancelLate));
+          if (signal.aborted) noteEnding(place, pendingSession.then(cancelLate));
           throw error;
         }
       }, signal);
@@ -142,11 +142,11 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
     ...(commitPath && { commit: createCommit(commitPath) }),
     ...(cancelAs && {
       cancel: (session, signal, as) => {
-        const canceled = cancelAs(session, signal, as);
+        const cancellation = cancelAs(session, signal, as);
         const place = places.get(session.header);
         places.delete(session.header);
-        if (place !== undefined) noteEnding(place, canceled);
-        return canceled;
+        if (place !== undefined) noteEnding(place, cancellation);
+        return cancellation;
       },
     }),
   };
@@ -160,12 +160,12 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   ): Promise<Session> {
     const { sessionPath: path } = settings;
     const body = sessionBody(input, profile);
-    const alone = (): Promise<Answer> => send({ method: 'POST', path, token, body, signal: sentSignal });
+    const sendAlone = (): Promise<Answer> => send({ method: 'POST', path, token, body, signal: sentSignal });
     const fields = chunks && withChunks(body, presignBody(chunks, profile));
     const hashes = chunks?.map(({ hash }) => hash) ?? [];
     const answer = await (batches?.open && input.firstChunks
-      ? batches.open.ask({ fields, token, signal, sentSignal, alone })
-      : alone());
+      ? batches.open.ask({ fields, token, signal, sentSignal, sendAlone })
+      : sendAlone());
     if (!isOk(answer)) throw readRefusal(answer, 'open', profile);
     const session = readSession(answer, profile);
     if (fields && Object.hasOwn(Object(answer.body), 'chunks')) {
@@ -192,7 +192,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           patience: COMMIT_PATIENCE * patience,
           signal,
         } as const;
-        const alone = async (): Promise<Answer> => {
+        const sendAlone = async (): Promise<Answer> => {
           await onSend?.();
           return send(request);
         };
@@ -200,16 +200,16 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
         // A large file takes the service longer, and so does one whose commit has timed out: others would wait for it.
         const isShort = proof.hashes.length <= 1 && patience === 1;
         const answer = await (batches?.commit && isShort
-          ? batches.commit.ask({ fields, token, signal, onSend, alone })
-          : alone());
+          ? batches.commit.ask({ fields, token, signal, onSend, sendAlone })
+          : sendAlone());
         if (isPending(answer)) return { missing: [], pending: { retryAfterMs: readPauseMs(answer) } };
         if (isOk(answer)) {
           places.delete(session.header);
-          const said = readCommitted(answer);
-          return said === undefined ? { missing: [] } : { missing: [], body: said };
+          const commitResponse = readCommitted(answer);
+          return commitResponse === undefined ? { missing: [] } : { missing: [], body: commitResponse };
         }
-        const missing = answer.status === 409 ? readMissing(answer, proof.hashes, profile) : undefined;
-        if (missing) return { missing };
+        const missingHashes = answer.status === 409 ? readMissing(answer, proof.hashes, profile) : undefined;
+        if (missingHashes) return { missing: missingHashes };
         throw readRefusal(answer, 'commit', profile);
       }, signal);
   }
@@ -245,7 +245,7 @@ const withChunks = (body: object, chunks: object): object | undefined =>
  * Resolves with the first chunks; with `undefined` if their hashes are not needed here, or not known. Rejects if the file cannot be
  * hashed: a session would be of no use.
  */
-async function hashed(
+async function hashFirstChunks(
   { firstChunks }: SessionInput,
   signal: AbortSignal,
 ): Promise<readonly HashOfChunk[] | undefined> {

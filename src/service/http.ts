@@ -95,13 +95,13 @@ export async function exchange(
   { body, timeoutMs, maxBytes = MAX_BYTES, signal, connectionChange }: ExchangeOptions,
 ): Promise<Answer> {
   signal.throwIfAborted();
-  const late = new AbortController();
-  const answered = new AbortController();
+  const timeoutController = new AbortController();
+  const endController = new AbortController();
   const text = body === undefined ? '' : JSON.stringify(body);
-  runAfter(timeoutMs + text.length / SLOWEST_BODY, answered.signal, () => late.abort());
+  runAfter(timeoutMs + text.length / SLOWEST_BODY, endController.signal, () => timeoutController.abort());
   if (body !== undefined) init.headers.set('Content-Type', 'application/json');
   init.headers.set('Accept', 'application/json');
-  const findPolicyError = watchPolicy(url, answered.signal);
+  const findPolicyError = watchPolicy(url, endController.signal);
   const silence = watchSilence(url, 'base-url', init.headers);
   try {
     const response = await fetch(url, {
@@ -111,7 +111,7 @@ export async function exchange(
       // With `error`, a redirect would look like a broken connection.
       redirect: 'manual',
       referrerPolicy: 'no-referrer',
-      signal: AbortSignal.any([signal, late.signal, connectionChange ?? signal]),
+      signal: AbortSignal.any([signal, timeoutController.signal, connectionChange ?? signal]),
     });
     silence.onAnswer();
     if (response.type === 'opaqueredirect')
@@ -127,18 +127,18 @@ export async function exchange(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UploaderError) throw error;
-    if (late.signal.aborted) {
+    if (timeoutController.signal.aborted) {
       silence.onNoAnswer();
       throw new UploaderError('timeout', `No response within ${timeoutMs} ms`);
     }
-    const byPolicy = await findPolicyError();
+    const policyError = await findPolicyError();
     signal.throwIfAborted();
-    if (byPolicy) warnOnceHere(byPolicy.message);
-    const unanswered = networkError(error);
-    if (!byPolicy && !connectionChange?.aborted && unanswered.code === 'network') silence.onNoAnswer();
-    throw byPolicy ?? unanswered;
+    if (policyError) warnOnceHere(policyError.message);
+    const fetchError = networkError(error);
+    if (!policyError && !connectionChange?.aborted && fetchError.code === 'network') silence.onNoAnswer();
+    throw policyError ?? fetchError;
   } finally {
-    answered.abort();
+    endController.abort();
   }
 }
 
@@ -221,18 +221,18 @@ export function isBelow(baseUrl: string, url: URL): boolean {
   if (url.origin !== base.origin || url.origin === 'null' || url.username || url.password) return false;
   const basePath = base.pathname.replace(/\/+$/, '');
   if (url.pathname !== basePath && !url.pathname.startsWith(`${basePath}/`)) return false;
-  const rest = decodeFully(url.pathname.slice(basePath.length));
-  return rest !== undefined && !/(?:^|[/\\])\.{1,2}(?:[/\\;]|$)|\\/.test(rest);
+  const pathBelow = decodeFully(url.pathname.slice(basePath.length));
+  return pathBelow !== undefined && !/(?:^|[/\\])\.{1,2}(?:[/\\;]|$)|\\/.test(pathBelow);
 }
 
 // Decodes a path that may be encoded repeatedly. Returns `undefined` if the path is malformed, or encoded more than four times.
 function decodeFully(path: string): string | undefined {
-  let decoded = path;
+  let decodedPath = path;
   for (let round = 0; round < 5; round += 1) {
     try {
-      const next = decodeURIComponent(decoded);
-      if (next === decoded) return decoded;
-      decoded = next;
+      const nextPath = decodeURIComponent(decodedPath);
+      if (nextPath === decodedPath) return decodedPath;
+      decodedPath = nextPath;
     } catch {
       return undefined;
     }

@@ -11,7 +11,7 @@ export interface LateBatches {
   readonly open?: Batches;
   readonly commit?: Batches;
   /** Resolves when calls no longer wait for the code. */
-  readonly loaded: Promise<void>;
+  readonly whenLoaded: Promise<void>;
 }
 
 export function createLateBatches(
@@ -19,14 +19,14 @@ export function createLateBatches(
   importBatches: () => Promise<Pick<typeof import('./batches.ts'), 'createBatches'>> = () =>
     import('./batches.ts'),
 ): LateBatches {
-  const loaded = new Promise<void>((resolve) => {
+  const whenLoaded = new Promise<void>((resolve) => {
     setTimeout(resolve, LOAD_MS);
     importBatches()
-      .then(({ createBatches }) => Object.assign(late, createBatches(rules)))
+      .then(({ createBatches }) => Object.assign(batches, createBatches(rules)))
       // Without this code, files go alone.
       .catch(() => undefined)
       .finally(resolve);
   });
-  const late: LateBatches = { loaded };
-  return late;
+  const batches: LateBatches = { whenLoaded };
+  return batches;
 }

@@ -18,11 +18,11 @@ export type FullProfile = Profile & Required<Pick<Profile, keyof typeof DEFAULTS
 
 /** Returns the profile with defaults for fields that are missing or `undefined`. A profile may be an instance of a class. */
 export function fillProfile(profile: Profile): FullProfile {
-  const set = (Object.keys(PROFILE_KEYS) as (keyof Profile)[])
+  const pageFields = (Object.keys(PROFILE_KEYS) as (keyof Profile)[])
     .map((name) => [name, profile[name]] as const)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, typeof value === 'function' ? value.bind(profile) : value]);
-  return Object.freeze({ ...DEFAULTS, ...Object.fromEntries(set) });
+  return Object.freeze({ ...DEFAULTS, ...Object.fromEntries(pageFields) });
 }
 
 /** Runs a function of the page's profile. Throws `bad-config` if the function throws. */
@@ -69,11 +69,11 @@ export const FAULTS: { readonly [M in Meaning]?: ErrorCode } = {
   unsupported: 'bad-response',
 };
 
-const ofClass = (status: number): Meaning =>
+const meaningOfClass = (status: number): Meaning =>
   status >= 500 ? 'retry' : status >= 200 && status < 300 ? 'stored' : 'refused';
 
 export const meaningOf = (status: number, statuses: Profile['statuses'] = {}): Meaning =>
-  statuses[status] ?? MEANINGS[status] ?? ofClass(status);
+  statuses[status] ?? MEANINGS[status] ?? meaningOfClass(status);
 
 export const putMeaningOf = (status: number, statuses: Profile['putStatuses'] = {}): Meaning =>
-  statuses[status] ?? PUT_MEANINGS[status] ?? ofClass(status);
+  statuses[status] ?? PUT_MEANINGS[status] ?? meaningOfClass(status);

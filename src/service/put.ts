@@ -49,43 +49,43 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       const xhr = new XMLHttpRequest();
       const readability = readabilityOf(host.evidence, url, body.size);
       let sentBytes = 0;
-      const settled = new AbortController();
+      const endController = new AbortController();
       const patience = host.patienceFor(body.size, stallMs);
       const protocol = watchProtocol(url, host);
       const silence = new Silence(patience.firstByteMs, onSilence);
       let firstByteMs: number | undefined;
-      const hasSign = (longestMs: number): void => {
+      const noteSign = (longestMs: number): void => {
         firstByteMs ??= silence.lengthMs;
         silence.restart(longestMs);
       };
 
       const settle = (error?: unknown): void => {
-        if (settled.signal.aborted) return;
-        settled.abort();
+        if (endController.signal.aborted) return;
+        endController.abort();
         silence.end();
         protocol.end();
         if (error === undefined) resolve();
         else reject(error);
         if (xhr.readyState !== XMLHttpRequest.DONE) xhr.abort();
       };
-      signal.addEventListener('abort', () => settle(signal.reason), { signal: settled.signal });
+      signal.addEventListener('abort', () => settle(signal.reason), { signal: endController.signal });
 
-      xhr.upload.onprogress = ({ loaded }) => {
-        hasSign(patience.stallMs);
-        sentBytes = Math.min(loaded, body.size);
-        if (!settled.signal.aborted) onProgress?.(sentBytes);
+      xhr.upload.onprogress = ({ loaded: loadedBytes }) => {
+        noteSign(patience.stallMs);
+        sentBytes = Math.min(loadedBytes, body.size);
+        if (!endController.signal.aborted) onProgress?.(sentBytes);
       };
-      xhr.upload.onload = () => hasSign(patience.answerMs);
-      xhr.onprogress = ({ loaded }) => {
+      xhr.upload.onload = () => noteSign(patience.answerMs);
+      xhr.onprogress = ({ loaded: loadedBytes }) => {
         // Only the status is needed. A large body must not fill the page's memory.
-        if (loaded > MAX_ANSWER_BYTES) onLoad();
-        else hasSign(patience.stallMs);
+        if (loadedBytes > MAX_ANSWER_BYTES) onLoad();
+        else noteSign(patience.stallMs);
       };
       const onAnswer = (answer: PutAnswer): void => {
         readability.onReadable();
         const error = errorOf(answer, upload, url, statuses);
         const answerMs = firstByteMs === undefined ? 0 : silence.lengthMs;
-        hasSign(patience.stallMs);
+        noteSign(patience.stallMs);
         if (!error) host.onStored(body.size, { firstByteMs: firstByteMs ?? 0, answerMs });
         protocol.check();
         settle(error);
@@ -97,17 +97,21 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
           text: xhr.responseText,
           header: (name) => headerOf(xhr, name),
         });
-      const findPolicyError = watchPolicy(url, settled.signal);
+      const findPolicyError = watchPolicy(url, endController.signal);
       const onError = async (): Promise<void> => {
-        const byPolicy = await findPolicyError();
+        const policyError = await findPolicyError();
         // CORS does not hide responses of the page's own origin.
-        if (isOwn) settle(byPolicy ?? networkError());
+        if (isOwn) settle(policyError ?? networkError());
         else
-          settle(isUnsure ? networkError() : await readability.explain(sentBytes, settled.signal, byPolicy));
+          settle(
+            isUnsure
+              ? networkError()
+              : await readability.explain(sentBytes, endController.signal, policyError),
+          );
       };
       // `slice` removes the Blob's type, which the browser would send as a Content-Type that is not signed.
       const bytes = body.type === '' ? body : body.slice(0, body.size);
-      if (isOwn) fetchWithoutCookies(upload, bytes, settled.signal).then(onAnswer, onError);
+      if (isOwn) fetchWithoutCookies(upload, bytes, endController.signal).then(onAnswer, onError);
       else {
         xhr.onload = onLoad;
         xhr.onerror = onError;
@@ -125,8 +129,8 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
           return;
         }
         host.onStall(body.size, patience);
-        const says = `No byte of a PUT of ${body.size} bytes was sent for ${Math.round(silence.lengthMs)} ms`;
-        settle(new UploaderError('upload-stalled', says));
+        const message = `No byte of a PUT of ${body.size} bytes was sent for ${Math.round(silence.lengthMs)} ms`;
+        settle(new UploaderError('upload-stalled', message));
       }
 
       function watchChange(): void {
@@ -137,7 +141,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
             silence.shorten(NEXT_SIGN_MS);
             watchChange();
           },
-          { signal: settled.signal },
+          { signal: endController.signal },
         );
       }
     });
@@ -179,9 +183,9 @@ class Silence {
   }
 
   /** Shortens the time that is left. */
-  shorten(leftMs: number): void {
-    if (leftMs >= this.#longestMs - this.lengthMs) return;
-    this.#longestMs = this.lengthMs + leftMs;
+  shorten(remainingMs: number): void {
+    if (remainingMs >= this.#longestMs - this.lengthMs) return;
+    this.#longestMs = this.lengthMs + remainingMs;
     this.isShortened = true;
     this.#plan();
   }
@@ -197,9 +201,9 @@ class Silence {
 
   #plan(): void {
     clearTimeout(this.#timer);
-    const leftMs = this.#longestMs - this.lengthMs;
-    this.#looksAtMs = performance.now() + leftMs;
-    this.#timer = setTimeout(() => this.#look(), Math.min(leftMs, LONGEST_TIMER_MS));
+    const remainingMs = this.#longestMs - this.lengthMs;
+    this.#looksAtMs = performance.now() + remainingMs;
+    this.#timer = setTimeout(() => this.#look(), Math.min(remainingMs, LONGEST_TIMER_MS));
   }
 
   #look(): void {
@@ -269,21 +273,21 @@ function errorOf(
     return new UploaderError('upload-refused', 'The storage redirected the upload', { status });
   }
   if (meaning === 'stored') return undefined;
-  const says = `The storage responded with ${status}`;
+  const message = `The storage responded with ${status}`;
   const fault = FAULTS[meaning];
   if (fault) {
     const retryAfterMs =
       meaning === 'slow-down'
         ? readRetryAfterMs(answer.header('retry-after'), answer.header('date'))
         : undefined;
-    return new UploaderError(fault, says, { status, retryAfterMs });
+    return new UploaderError(fault, message, { status, retryAfterMs });
   }
   if ((status === 400 || status === 422) && namesHashMismatch(answer.text)) {
-    return new UploaderError('hash-mismatch', says, { status });
+    return new UploaderError('hash-mismatch', message, { status });
   }
   const isExpired = upload.expiresAtMs !== undefined && upload.expiresAtMs <= performance.now();
   const code = isExpired && (status === 403 || status === 410) ? 'ticket-expired' : 'upload-refused';
-  return new UploaderError(code, says, { status });
+  return new UploaderError(code, message, { status });
 }
 
 /** Reads a header only if it is exposed: Chromium logs an error for other headers. */

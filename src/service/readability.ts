@@ -26,11 +26,15 @@ export function readabilityOf(evidence: Evidence, url: URL, sizeBytes: number) {
       evidence.rounds = 0;
     },
     /**
-     * Returns the error for a PUT without a readable response. `sentBytes` is the number of bytes that were sent. `byPolicy` is
+     * Returns the error for a PUT without a readable response. `sentBytes` is the number of bytes that were sent. `policyError` is
      * the error if the page's policy has blocked the URL, or a redirect of it: the URL itself is blocked if no request reaches
      * it.
      */
-    async explain(sentBytes: number, signal: AbortSignal, byPolicy?: UploaderError): Promise<UploaderError> {
+    async explain(
+      sentBytes: number,
+      signal: AbortSignal,
+      policyError?: UploaderError,
+    ): Promise<UploaderError> {
       const error = networkError();
       const { readableBytes } = evidence;
       // If the body was sent in part, or a PUT of this size was readable before, the cause is not CORS. Without CORS, the
@@ -41,18 +45,19 @@ export function readabilityOf(evidence: Evidence, url: URL, sizeBytes: number) {
         evidence.reachCheck = undefined;
       };
       // A policy may block only this path.
-      const shared = byPolicy ? undefined : evidence.reachCheck;
-      const reaching = shared ?? canReach(origin + pathname).finally(forget);
-      if (!byPolicy) evidence.reachCheck = reaching;
+      const sharedCheck = policyError ? undefined : evidence.reachCheck;
+      const reachCheck = sharedCheck ?? canReach(origin + pathname).finally(forget);
+      if (!policyError) evidence.reachCheck = reachCheck;
       // `signal` includes the time limit of the PUT.
-      const isReachable = await abortable(reaching, signal).catch(() => false);
+      const isReachable = await abortable(reachCheck, signal).catch(() => false);
       if (isReachable) {
         silence.onAnswer();
         if (evidence.rounds === rounds && ++evidence.rounds === ROUNDS)
           warnOnConsole(
-            `The page can't read the responses of ${origin} to PUTs of ${sizeBytes} bytes (largest readable: ${readableBytes}). Check its CORS headers and chunk-size.`,
+            `The page can't read the responses of ${origin} to PUTs of ${sizeBytes} bytes ` +
+              `(largest readable: ${readableBytes}). Check its CORS headers and chunk-size.`,
           );
-      } else if (byPolicy) return byPolicy;
+      } else if (policyError) return policyError;
       else if (!signal.aborted) {
         evidence.rounds = 0;
         if (error.code === 'network') silence.onNoAnswer();

@@ -48,9 +48,9 @@ export function checkMethod(value: unknown): 'PUT' | 'POST' {
 }
 
 /** Headers that browsers set. Tickets may list these headers, because they are part of the signature. */
-const SENT_ANYWAY = /^(?:host|content-length)$/i;
+const BROWSER_HEADERS = /^(?:host|content-length)$/i;
 /** Headers of the uploader, and headers that replace the method. Browsers keep pages from setting theirs, such as `cookie`. */
-const FORBIDDEN =
+const FORBIDDEN_HEADERS =
   /^(?:authorization|proxy-.*|sec-.*|x-(?:http-)?method(?:-override)?|x-service-uploadsession)$/;
 
 /** Returns the headers of a ticket, with names in lower case. Throws `bad-response` if a header must not be sent. */
@@ -59,7 +59,7 @@ export function checkHeaders(value: unknown, { authHeader }: TicketRules): Recor
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new UploaderError('bad-response', 'An upload URL has headers that are not an object');
   }
-  const entries = Object.entries(value).filter(([name]) => !SENT_ANYWAY.test(name));
+  const entries = Object.entries(value).filter(([name]) => !BROWSER_HEADERS.test(name));
   if (entries.length > MAX_HEADERS)
     throw new UploaderError('bad-response', 'An upload URL has too many headers');
   return Object.fromEntries(
@@ -68,14 +68,17 @@ export function checkHeaders(value: unknown, { authHeader }: TicketRules): Recor
 }
 
 function checkHeader(name: string, value: unknown, authHeader: string): string {
-  const lower = name.toLowerCase();
-  const isToken = /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower);
-  if (!isToken || FORBIDDEN.test(lower) || lower === authHeader.toLowerCase()) {
+  const lowerName = name.toLowerCase();
+  const isToken = /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lowerName);
+  if (!isToken || FORBIDDEN_HEADERS.test(lowerName) || lowerName === authHeader.toLowerCase()) {
     throw new UploaderError('bad-response', `An upload URL has the forbidden header "${name.slice(0, 64)}"`);
   }
   // Rejects line breaks in particular, which would start another header.
   if (typeof value !== 'string' || value.length > MAX_VALUE || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-    throw new UploaderError('bad-response', `An upload URL has the header "${lower}" with an invalid value`);
+    throw new UploaderError(
+      'bad-response',
+      `An upload URL has the header "${lowerName}" with an invalid value`,
+    );
   }
   return value;
 }
@@ -90,17 +93,19 @@ export function lifetimeOf(url: string, nowMs: number): number | undefined {
   const amzExpires = Number(query.get('x-amz-expires') || Number.NaN);
   const signedAtMs = parseAmzDate(query.get('x-amz-date'));
   if (amzExpires > 0 && signedAtMs !== undefined) {
-    return positive(Math.min(signedAtMs + amzExpires * 1000 - nowMs, amzExpires * 1000));
+    return ifPositive(Math.min(signedAtMs + amzExpires * 1000 - nowMs, amzExpires * 1000));
   }
-  const expires = query.get('expires');
-  return expires && /^\d{9,11}$/.test(expires) ? positive(Number(expires) * 1000 - nowMs) : undefined;
+  const expiresSeconds = query.get('expires');
+  return expiresSeconds && /^\d{9,11}$/.test(expiresSeconds)
+    ? ifPositive(Number(expiresSeconds) * 1000 - nowMs)
+    : undefined;
 }
 
 /** Returns the milliseconds until a time. Returns `undefined` if the time is not valid or has passed. */
 export const lifetimeUntil = (value: unknown, nowMs: number): number | undefined =>
-  positive((readTimeMs(value) ?? 0) - nowMs);
+  ifPositive((readTimeMs(value) ?? 0) - nowMs);
 
-const positive = (ms: number): number | undefined => (Number.isFinite(ms) && ms > 0 ? ms : undefined);
+const ifPositive = (ms: number): number | undefined => (Number.isFinite(ms) && ms > 0 ? ms : undefined);
 
 function parseAmzDate(value: string | undefined): number | undefined {
   const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(value ?? '');

@@ -42,11 +42,14 @@ export function sessionBody(
   { parentId, fileName, fileSize, file }: SessionInput,
   { sessionFields }: Pick<Profile, 'sessionFields'> = {},
 ): object {
-  const own = { parent_id: parentId, file_name: fileName.normalize('NFC'), file_size: fileSize };
-  if (!sessionFields || !file) return own;
+  const ownFields = { parent_id: parentId, file_name: fileName.normalize('NFC'), file_size: fileSize };
+  if (!sessionFields || !file) return ownFields;
   // Converts inside `askProfile`, so that a result that is not JSON is reported as an error of `sessionFields`.
-  const more = askProfile('sessionFields', () => JSON.parse(JSON.stringify(sessionFields(file))) as object);
-  return { ...more, ...own };
+  const pageFields = askProfile(
+    'sessionFields',
+    () => JSON.parse(JSON.stringify(sessionFields(file))) as object,
+  );
+  return { ...pageFields, ...ownFields };
 }
 
 /** Reads the session from the response to `POST /files/uploadsession` (U1). Throws `bad-response`. */
@@ -89,7 +92,7 @@ function hasText(body: Fields, text: unknown): boolean {
   const parts: unknown[] = [body];
   for (const part of parts) {
     if (part === text) return true;
-    if (isFields(part)) for (const inner of Object.values(part)) parts.push(inner);
+    if (isFields(part)) for (const child of Object.values(part)) parts.push(child);
   }
   return false;
 }
@@ -163,8 +166,8 @@ export function entryFinder(
     keys.length === count && keys.every((_, position) => Object.hasOwn(chunks, String(position)));
   if (isPositional) return (_, position) => field(chunks, String(position));
   if (hashEncoding !== 'hex') return (name) => field(chunks, name);
-  const byLowerCase = new Map(keys.map((key) => [key.toLowerCase(), chunks[key]]));
-  return (name) => field(chunks, name) ?? byLowerCase.get(name.toLowerCase());
+  const entriesByLowerCase = new Map(keys.map((key) => [key.toLowerCase(), chunks[key]]));
+  return (name) => field(chunks, name) ?? entriesByLowerCase.get(name.toLowerCase());
 }
 
 /** Returns the receipt in the entry of a chunk. */
@@ -188,14 +191,14 @@ function readTicket(
   if (typeof url !== 'string') throw badResponse(answer, 'An upload_url is not a string');
   const href = checkUploadUrl(url, rules);
   const lifetimeMs = readLifetimeMs(href, entry, nowMs, profile);
-  const added = profile.putHeaders
+  const addedHeaders = profile.putHeaders
     ? askProfile('putHeaders', () => profile.putHeaders?.(name, entry))
     : undefined;
   const receivedAtMs = performance.now();
   const upload: TicketUpload = {
     url: href,
     method: checkMethod(field(entry, 'method')),
-    headers: { ...checkHeaders(field(entry, 'headers'), rules), ...checkHeaders(added, rules) },
+    headers: { ...checkHeaders(field(entry, 'headers'), rules), ...checkHeaders(addedHeaders, rules) },
     receivedAtMs,
     ...(lifetimeMs === undefined ? {} : { expiresAtMs: receivedAtMs + lifetimeMs }),
   };
@@ -246,14 +249,16 @@ export function readMissing(
   hashes: readonly string[],
   { hashEncoding }: FullProfile,
 ): string[] | undefined {
-  const missing = field(answer.body, 'missing');
-  if (!Array.isArray(missing) || missing.length === 0) return undefined;
+  const missingNames = field(answer.body, 'missing');
+  if (!Array.isArray(missingNames) || missingNames.length === 0) return undefined;
   const fold = (name: string): string => (hashEncoding === 'hex' ? name.toLowerCase() : name);
-  const ours = new Map(hashes.map((hash) => [fold(encodeHash(hash, hashEncoding)), hash]));
-  const named = missing.map((name: unknown) => (typeof name === 'string' ? ours.get(fold(name)) : undefined));
-  if (named.includes(undefined))
+  const hashesByName = new Map(hashes.map((hash) => [fold(encodeHash(hash, hashEncoding)), hash]));
+  const missingHashes = missingNames.map((name: unknown) =>
+    typeof name === 'string' ? hashesByName.get(fold(name)) : undefined,
+  );
+  if (missingHashes.includes(undefined))
     throw badResponse(answer, 'The service reports a missing chunk that is not part of this file');
-  return [...new Set(named as string[])];
+  return [...new Set(missingHashes as string[])];
 }
 
 /** Upload operation. The meaning of some statuses depends on the operation. */
@@ -294,33 +299,33 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   const retryAfterMs = readPauseMs(answer);
   const debugInfo = textField(answer.body, 'debuginfo')?.slice(0, MAX_DEBUG_INFO);
   const details = { status, debugInfo };
-  const says = `The service responded with ${status} to ${operation}`;
+  const message = `The service responded with ${status} to ${operation}`;
   const meaning = meaningOf(status, profile.statuses);
   const isElsewhere = warnOfPath(answer, operation);
   if (!isElsewhere && operation === 'open' && (meaning === 'forbidden' || meaning === 'gone'))
-    warnOnceHere(`${says}. Check parent-id and the rights of the user.`);
+    warnOnceHere(`${message}. Check parent-id and the rights of the user.`);
   const fault = FAULTS[meaning];
-  if (fault) return new UploaderError(fault, says, { ...details, retryAfterMs });
+  if (fault) return new UploaderError(fault, message, { ...details, retryAfterMs });
   // In a session, a 404 may also come from a proxy, or from a server that doesn't know the session yet.
   const isSure = isElsewhere && (operation === 'open' || status === 405);
   if (isSure && profile.statuses[status] === undefined)
-    return new UploaderError('service-not-found', says, details);
+    return new UploaderError('service-not-found', message, details);
   switch (meaning) {
     case 'token':
-      return readTokenRefusal(answer, says, details);
+      return readTokenRefusal(answer, message, details);
     case 'forbidden':
-      return new UploaderError('forbidden', says, details);
+      return new UploaderError('forbidden', message, details);
     case 'gone':
       // When opening a session, the status means that the user cannot see the folder.
-      return new UploaderError(operation === 'open' ? 'forbidden' : 'session-expired', says, details);
+      return new UploaderError(operation === 'open' ? 'forbidden' : 'session-expired', message, details);
     case 'too-large':
       return operation === 'open'
-        ? new UploaderError('file-too-large', says, details)
-        : new UploaderError('upload-refused', says, { ...details, status: 413 });
+        ? new UploaderError('file-too-large', message, details)
+        : new UploaderError('upload-refused', message, { ...details, status: 413 });
     default:
       return new UploaderError(
         status === 409 && /open|commit/.test(operation) ? 'name-taken' : 'upload-refused',
-        says,
+        message,
         details,
       );
   }
@@ -336,15 +341,15 @@ export function meaningOfAnswer(answer: Answer, { statuses }: FullProfile): Mean
   return meaning === 'token' && lacksScope(answer) ? 'forbidden' : meaning;
 }
 
-function readTokenRefusal(answer: Answer, says: string, details: object): UploaderError {
+function readTokenRefusal(answer: Answer, message: string, details: object): UploaderError {
   const wwwAuthenticate = answer.header('WWW-Authenticate') ?? '';
   if (lacksScope(answer)) {
-    return new UploaderError('forbidden', says, { ...details, status: 403 });
+    return new UploaderError('forbidden', message, { ...details, status: 403 });
   }
   const cause = wwwAuthenticate === '' ? {} : { cause: { wwwAuthenticate } };
-  return new UploaderError('token-rejected', says, { ...details, status: 401, ...cause });
+  return new UploaderError('token-rejected', message, { ...details, status: 401, ...cause });
 }
 
-function badResponse(answer: Answer, why: string): UploaderError {
-  return new UploaderError('bad-response', why, { status: answer.status });
+function badResponse(answer: Answer, message: string): UploaderError {
+  return new UploaderError('bad-response', message, { status: answer.status });
 }

@@ -71,7 +71,7 @@ export function created() {
       token,
       signal,
       ...others,
-      alone: () => {
+      sendAlone: () => {
         alone.push(name);
         return aloneAnswers.get(name) ?? Promise.resolve(answerOf(201, { name }));
       },

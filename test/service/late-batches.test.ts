@@ -22,22 +22,22 @@ describe('the code for batches', () => {
     const code = deferred<{ createBatches: typeof createBatches }>();
     const late = createLateBatches(rules, () => code.promise);
     await settled();
-    expect(Object.keys(late)).to.deep.equal(['loaded']);
+    expect(Object.keys(late)).to.deep.equal(['whenLoaded']);
     code.resolve({ createBatches });
-    await late.loaded;
-    expect(Object.keys(late)).to.deep.equal(['loaded', 'open', 'commit']);
+    await late.whenLoaded;
+    expect(Object.keys(late)).to.deep.equal(['whenLoaded', 'open', 'commit']);
   });
 
   it('is missing without an error if it cannot be loaded', async () => {
     const late = createLateBatches(rules, () => Promise.reject(new TypeError('Failed to fetch')));
-    await late.loaded;
-    expect(Object.keys(late)).to.deep.equal(['loaded']);
+    await late.whenLoaded;
+    expect(Object.keys(late)).to.deep.equal(['whenLoaded']);
   });
 
   it('holds up no file for more than a second', async () => {
     const clock = stopClock();
     let isLoaded = false;
-    void createLateBatches(rules, () => new Promise(() => undefined)).loaded.then(() => {
+    void createLateBatches(rules, () => new Promise(() => undefined)).whenLoaded.then(() => {
       isLoaded = true;
     });
     await clock.pass(999);
