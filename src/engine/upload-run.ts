@@ -26,7 +26,7 @@ import {
 import type { createLateTrace } from './late-trace.ts';
 import { reportWhileQuiet } from './quiet.ts';
 import type { ResumeState } from './resume/resume-state.ts';
-import { identify, recordKey } from './resume/same-file.ts';
+import { identifyUpload } from './resume/same-file.ts';
 import { isIdSecret } from './secret-id.ts';
 import { type ConnectionMonitor, stallMs } from './transfer/connection-monitor.ts';
 import type { Progress, ProgressThrottle } from './transfer/progress.ts';
@@ -122,19 +122,6 @@ export function hashSliceOf(upload: RunTarget, signal: AbortSignal, send: Send):
     else onWait();
   };
   return (slice, options) => hashSlice(slice, { ...options, onSilent });
-}
-
-/** Hashes the first bytes of the file, and returns the key of its record. Rejects with `file-unreadable` or `hash-failed`. */
-async function identifyUpload(
-  { connection, parentId, relativePath }: RunTarget,
-  { file }: PickedFile,
-  hashSlice: HashSlice,
-  signal: AbortSignal,
-): Promise<{ readonly key: string; readonly firstSliceHash: string }> {
-  const { settings } = connection;
-  const identity = await identify(file, hashSlice, signal);
-  const key = recordKey({ ...settings, ...identity, parentId, relativePath });
-  return { key, firstSliceHash: identity.firstSliceHash };
 }
 
 /**

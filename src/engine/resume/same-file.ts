@@ -2,7 +2,7 @@
 // identity, and an upload by the key of its record.
 
 import { mapAhead } from '../../core/streams.ts';
-import type { HashSlice, UploadRecord } from '../../core/types.ts';
+import type { HashSlice, PickedFile, UploadRecord } from '../../core/types.ts';
 import type { Connection } from '../connection.ts';
 import type { Upload } from '../upload.ts';
 import type { RecordToSave } from './record.ts';
@@ -72,6 +72,19 @@ export async function identify(file: File, hashSlice: HashSlice, signal: AbortSi
   signal.throwIfAborted();
   const { hash } = await hashSlice(file.slice(0, FIRST_SLICE_BYTES), { keepBytes: false, signal });
   return { name: file.name, sizeBytes: file.size, lastModifiedMs: file.lastModified, firstSliceHash: hash };
+}
+
+/** Hashes the first bytes of the file, and returns the key of its record. Rejects with `file-unreadable` or `hash-failed`. */
+export async function identifyUpload(
+  { connection, parentId, relativePath }: Pick<Upload, 'connection' | 'parentId' | 'relativePath'>,
+  { file }: PickedFile,
+  hashSlice: HashSlice,
+  signal: AbortSignal,
+): Promise<{ readonly key: string; readonly firstSliceHash: string }> {
+  const { settings } = connection;
+  const identity = await identify(file, hashSlice, signal);
+  const key = recordKey({ ...settings, ...identity, parentId, relativePath });
+  return { key, firstSliceHash: identity.firstSliceHash };
 }
 
 /** Returns true if name, size, modification time and the hash of the first bytes are equal. Does not compare the whole content. */
