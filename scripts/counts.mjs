@@ -2,7 +2,7 @@
 // came about, functions with many branches, long lines, and rejections that become undefined without a reason beside them. It
 // passes or fails nothing.
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
@@ -26,13 +26,26 @@ const BARE = new Set(
     /\s+/,
   ),
 );
+/** Those of them that are also verbs in the imperative. A function with such a name says what it does, and holds nothing. */
+const VERBS = new Set(['put', 'read']);
 
-const sources = filesUnder(root, ['src'], /\.ts$/)
-  .filter((path) => !path.startsWith('src/locales/'))
-  .map((path) => {
-    const text = readFileSync(join(root, path), 'utf8');
-    return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
-  });
+const paths = filesUnder(root, ['src'], /\.ts$/).filter((path) => !path.startsWith('src/locales/'));
+const program = ts.createProgram(
+  [...paths, ...ENTRIES].map((path) => join(root, path)),
+  {
+    allowImportingTsExtensions: true,
+    noEmit: true,
+    target: ts.ScriptTarget.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    module: ts.ModuleKind.ESNext,
+  },
+);
+const checker = program.getTypeChecker();
+const sources = paths.map((path) => ({
+  path,
+  text: readFileSync(join(root, path), 'utf8'),
+  tree: program.getSourceFile(join(root, path)),
+}));
 
 function walk(node, visit) {
   visit(node);
@@ -40,7 +53,7 @@ function walk(node, visit) {
 }
 
 const placeOf = (tree, node) =>
-  `${tree.fileName}:${tree.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
+  `${relative(root, tree.fileName)}:${tree.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
 
 /** Parameters of types name no value. */
 const isBinding = (node) =>
@@ -48,6 +61,18 @@ const isBinding = (node) =>
     ts.isBindingElement(node) ||
     (ts.isParameter(node) && node.parent.body)) &&
   ts.isIdentifier(node.name);
+
+const isFunction = (node) =>
+  checker.getNonNullableType(checker.getTypeAtLocation(node.name)).getCallSignatures().length > 0;
+
+/** Returns true for `done` in `{ done, value }`: iterators and readers name it so. */
+const isOfIterator = (node) =>
+  node.name.text === 'done' &&
+  ts.isBindingElement(node) &&
+  node.parent.elements.some((element) => (element.propertyName ?? element.name).getText() === 'value');
+
+const isBare = (node) =>
+  BARE.has(node.name.text) && !(VERBS.has(node.name.text) && isFunction(node)) && !isOfIterator(node);
 
 const BRANCHES = new Set([
   ts.SyntaxKind.IfStatement,
@@ -124,7 +149,7 @@ for (const { path, text, tree } of sources) {
   walk(tree, (node) => {
     if (isBinding(node)) {
       bindingCount += 1;
-      if (BARE.has(node.name.text)) lists.bare.push(`${placeOf(tree, node)} ${node.name.text}`);
+      if (isBare(node)) lists.bare.push(`${placeOf(tree, node)} ${node.name.text}`);
     }
     if (ts.isFunctionLike(node) && node.body) {
       const count = branchesOf(node.body);
@@ -139,17 +164,6 @@ for (const { path, text, tree } of sources) {
       lists.long.push(`${path}:${index + 1}`);
 }
 
-const program = ts.createProgram(
-  ENTRIES.map((entry) => join(root, entry)),
-  {
-    allowImportingTsExtensions: true,
-    noEmit: true,
-    target: ts.ScriptTarget.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
-    module: ts.ModuleKind.ESNext,
-  },
-);
-const checker = program.getTypeChecker();
 for (const entry of ENTRIES) {
   const symbol = checker.getSymbolAtLocation(program.getSourceFile(join(root, entry)));
   console.log(`${entry}: ${checker.getExportsOfModule(symbol).length} exports`);
