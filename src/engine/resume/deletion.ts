@@ -38,8 +38,8 @@ export class Deletion {
   }
 
   /**
-   * Deletes all saved uploads, and the files that are kept for the next page; once more after `stopped`, because uploads save data
-   * while they are being stopped. Rejects with `store-unavailable` if some data could not be deleted: it is left.
+   * Deletes all saved uploads, and the files that are kept for the next page; once more after `allStopped`, because uploads save
+   * data while they are being stopped. Rejects with `store-unavailable` if some data could not be deleted: it is left.
    */
   run(allStopped?: Promise<unknown>): Promise<void> {
     return completeDeletion(async () => {

@@ -76,8 +76,8 @@ export class ResumeState {
 
   /**
    * Saves a record with the file and its bytes, or adds the file to the existing record. If the run waits for the lock of another
-   * tab, waits too, and reads the bytes afterwards. Resolves with false if `read` resolves with `undefined`, if another upload or
-   * tab uses the record, or if the upload is over. Rejects with `store-full` or `store-unavailable`.
+   * tab, waits too, and reads the bytes afterwards. Resolves with false if `readFile` resolves with `undefined`, if another upload
+   * or tab uses the record, or if the upload is over. Rejects with `store-full` or `store-unavailable`.
    */
   async saveFile(record: UploadRecord, readFile: () => Promise<ArrayBuffer | undefined>): Promise<boolean> {
     const { key } = record;

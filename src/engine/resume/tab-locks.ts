@@ -287,7 +287,7 @@ export class UploadLock {
     });
   }
 
-  /** Calls and awaits `before`, then releases the lock. Ignores errors of both: then the browser has taken the lock away. */
+  /** Calls and awaits `finishUse`, then releases the lock. Ignores errors of both: then the browser has taken the lock away. */
   release(finishUse: () => Promise<void>): Promise<void> {
     return this.#next(async () => {
       if (this.#state !== 'ours') return;

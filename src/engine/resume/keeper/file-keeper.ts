@@ -23,7 +23,7 @@ const UNUSED_MS = 1000;
 
 const scope = globalThis as unknown as Scope;
 const keptFiles = new Map<string, Kept>();
-/** Ports of the pages that handed over the files, by the same keys as `kept`. */
+/** Ports of the pages that handed over the files, by the same keys as `keptFiles`. */
 const givers = new Map<string, MessagePort | undefined>();
 /**
  * Files of answers that may not have arrived, by the id of the request. If the page was left before the answer, the files are kept
